@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** Every kind of id there is (S15). Agents, correlation ids and idempotency keys are plain uuids. */
+export const idPrefixes = {
+  user: 'user',
+  workspace: 'ws',
+  key: 'key',
+  thread: 'thread',
+  message: 'msg',
+  scratchpad: 'sp',
+  entry: 'ent',
+  credential: 'cred',
+  job: 'job',
+  connector: 'conn',
+  lens: 'lens',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** The form of an id of a kind: prefix, underscore, 26 lower-case Crockford characters. */
+export const idPattern = (kind: IdKind): RegExp => new RegExp(`^${idPrefixes[kind]}_[0-7][${alphabet}]{25}$`);
+
+/** 128 bits as 26 Crockford characters. */
+function crockford(bytes: Uint8Array): string {
+  let number = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  const characters = new Array<string>(26);
+  for (let place = 25; place >= 0; place -= 1) {
+    characters[place] = alphabet.charAt(Number(number & 31n));
+    number >>= 5n;
+  }
+  return characters.join('');
+}
+
+/** A fresh id: 48 bits of milliseconds, then 80 random bits. */
+export function newId(kind: IdKind, now: Date): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  return `${idPrefixes[kind]}_${crockford(bytes)}`;
+}
+
+/** The id that the same command always makes: a retry by any process makes the same thing once (03-flows, rule 2). */
+export const derivedId = (kind: IdKind, ...name: readonly string[]): string =>
+  `${idPrefixes[kind]}_${crockford(uuidBytes(name))}`;
+
+/** A uuid v5 (RFC 9562) of the parts, in this product's own namespace. */
+export function derivedUuid(...name: readonly string[]): string {
+  const hex = uuidBytes(name).toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+const namespace = Buffer.from('6f2d1a0c9b5e4c7f8a3b1d2e4f506172', 'hex');
+
+function uuidBytes(name: readonly string[]): Buffer {
+  // Parts are joined by a character that no part holds, so ('a', 'bc') and ('ab', 'c') differ.
+  const bytes = createHash('sha1').update(namespace).update(name.join('\u0000')).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes;
+}
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** A uuid as RFC 9562 writes it, lower-case, with a version and the standard variant: not nil, not max. */
+export const isUuid = (text: string): boolean => uuidForm.test(text);

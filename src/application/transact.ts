@@ -1,0 +1,228 @@
+import type { Aggregate, Decision, DomainEvent } from '../domain/kernel/decider.js';
+import type { Actor } from '../domain/kernel/envelope.js';
+import { isRefusal, refuse, type Refusal, type RefusalCode } from '../domain/kernel/refusal.js';
+import { encode, needsKey, type DecodedEvent } from './codec.js';
+import { derivedUuid } from './ids.js';
+import { emptyStream, type AggregateStore, type Loaded } from './loaded.js';
+import { OutcomeUnknown, WrongRevision, type Clock, type EventLog, type Metrics, type SubjectKeys } from './ports.js';
+
+/** On whose behalf and under which names a command stores events. */
+export interface CommandContext {
+  /** The tenant: streams of other owners are absent, and new ones become this owner's. */
+  readonly ownerId: string;
+  readonly actor: Actor;
+  readonly correlationId: string;
+  readonly causationId?: string;
+  /** Names this command; event ids derive from it, so that a retry of the command stores the same events. */
+  readonly commandId: string;
+  readonly idempotency?: { readonly key: string; readonly operation: string; readonly digest: string };
+}
+
+export interface Transacted<State, Event extends DomainEvent> {
+  /** The state after the command. */
+  readonly state: State;
+  /** What the command stored, now or when it first ran; empty when there was nothing to do. */
+  readonly events: readonly (Event & { readonly id: string; readonly at: string; readonly revision: number })[];
+  /** Position of the last event stored, or undefined when nothing was. */
+  readonly position: bigint | undefined;
+  /** True when an earlier run of the same command had stored the events. */
+  readonly replayed: boolean;
+}
+
+export interface Streams {
+  /**
+   * Reads (or remembers), folds, decides and appends at the exact revision; on a conflict it folds and decides again.
+   * Answers what was stored, or the decision's refusal; a stream of another owner is `not_found`, an idempotency key
+   * that was used for something else is `conflict`. Throws when the store cannot answer.
+   */
+  transact<State, Event extends DomainEvent, Code extends RefusalCode = never>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    decide: (state: State, at: string) => Decision<Event, Code> | Promise<Decision<Event, Code>>,
+  ): Promise<Transacted<State, Event> | Refusal<Code | 'not_found' | 'conflict'>>;
+  /** The state as it is now; a stream of another owner is the initial state. */
+  load<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Promise<State>;
+  /** Id of the `index`-th event that this command stores on a stream: known before it is stored. */
+  eventId(stream: string, index?: number): string;
+  /** The same command on behalf of another owner: for administrators and for the system's own work. */
+  as(ownerId: string): Streams;
+  /** Stores facts that no decision guards and whose order with others does not matter (ledgers), under ids of their own. */
+  record(stream: string, events: readonly (DomainEvent & { readonly id: string })[]): Promise<bigint>;
+}
+
+export interface StreamsNeeds {
+  readonly log: EventLog;
+  readonly store: AggregateStore;
+  readonly subjects: SubjectKeys;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly queues: StreamQueues;
+}
+
+const maxAttempts = 12;
+
+/** Commands of one process on one stream take turns, so that they do not conflict with each other. */
+export class StreamQueues {
+  private readonly tails = new Map<string, Promise<unknown>>();
+
+  async run<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.tails.get(stream);
+    const turn = (async () => {
+      // The turn before has told its own caller how it ended.
+      if (before) await before.catch(() => undefined);
+      return work();
+    })();
+    this.tails.set(stream, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.tails.get(stream) === turn) this.tails.delete(stream);
+    }
+  }
+}
+
+export function makeStreams(needs: StreamsNeeds, context: CommandContext): Streams {
+  const { log, store, subjects, clock, metrics, queues } = needs;
+  const eventId = (stream: string, index = 0) => derivedUuid('event', context.commandId, stream, String(index));
+
+  const encoded = async (at: string, events: readonly (DomainEvent & { readonly id: string })[]) => {
+    const key = needsKey(events) ? await subjects.toSeal(context.ownerId) : undefined;
+    const metadata = {
+      $correlationId: context.correlationId,
+      ...(context.causationId && { $causationId: context.causationId }),
+      ownerId: context.ownerId,
+      actor: context.actor,
+      at,
+      ...(context.idempotency && { idempotency: context.idempotency }),
+    };
+    return events.map((event) => encode(event.id, event, metadata, key));
+  };
+
+  const streams: Streams = {
+    eventId,
+    as: (ownerId) => makeStreams(needs, { ...context, ownerId }),
+
+    async load(aggregate, id) {
+      const loaded = await store.load(aggregate, id);
+      return loaded.ownerId === context.ownerId ? loaded.state : aggregate.initial;
+    },
+
+    async record(stream, events) {
+      const { position } = await log.append(stream, 'any', await encoded(clock.now().toISOString(), events));
+      return position;
+    },
+
+    transact: (aggregate, id, decide) =>
+      queues.run(`${aggregate.category}-${id}`, async () => {
+        const stream = `${aggregate.category}-${id}`;
+        let loaded = store.cached(aggregate, id) ?? (await store.load(aggregate, id));
+        for (let attempt = 1; ; attempt += 1) {
+          if (loaded.ownerId !== undefined && loaded.ownerId !== context.ownerId) return refuse('not_found');
+          const earlier = await earlierOutcome(store, aggregate, stream, loaded, context);
+          if (earlier) return earlier;
+          const at = clock.now().toISOString();
+          const decision = await decide(loaded.state, at);
+          if (isRefusal(decision) || decision.length === 0) {
+            // What was remembered may be behind: a "no" counts only against the stream as it is now.
+            const now = await store.load(aggregate, id);
+            if (now.revision !== loaded.revision && attempt < maxAttempts) {
+              loaded = now;
+              continue;
+            }
+            if (isRefusal(decision)) return decision;
+            return { state: loaded.state, events: [], position: undefined, replayed: false };
+          }
+          const named = decision.map((event, index) => ({ ...event, id: eventId(stream, index) }));
+          try {
+            const position = await appendSurely(log, stream, loaded.revision, await encoded(at, named));
+            const stored = named.map((event, index) => ({ ...event, at, revision: loaded.revision + 1 + index }));
+            const after = store.applied(
+              aggregate,
+              id,
+              loaded,
+              stored.map((event) => decodedFrom(event, stream, position, context)),
+            );
+            return { state: after.state, events: stored, position, replayed: false };
+          } catch (error) {
+            if (!(error instanceof WrongRevision) || attempt >= maxAttempts) throw error;
+            metrics.count('palimpsest_append_conflicts_total', { category: aggregate.category });
+            loaded = await store.load(aggregate, id);
+          }
+        }
+      }),
+  };
+  return streams;
+}
+
+/**
+ * Appends at an exact revision. When the answer is lost the same events are sent again: the store recognises their ids
+ * and answers what happened (03-flows, rule 3).
+ */
+async function appendSurely(
+  log: EventLog,
+  stream: string,
+  revision: number,
+  events: Parameters<EventLog['append']>[2],
+): Promise<bigint> {
+  const expected = revision < 0 ? 'none' : revision;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return (await log.append(stream, expected, events)).position;
+    } catch (error) {
+      if (!(error instanceof OutcomeUnknown) || attempt >= 3) throw error;
+    }
+  }
+}
+
+/** The recorded outcome of this idempotency key on the stream, if it has one. */
+async function earlierOutcome<State, Event extends DomainEvent>(
+  store: AggregateStore,
+  aggregate: Aggregate<State, Event>,
+  stream: string,
+  loaded: Loaded<State>,
+  { idempotency, actor }: CommandContext,
+): Promise<Transacted<State, Event> | Refusal<'conflict'> | undefined> {
+  if (!idempotency) return undefined;
+  const recorded = loaded.keys.find(({ key }) => key === idempotency.key);
+  if (!recorded) return undefined;
+  const same =
+    recorded.operation === idempotency.operation &&
+    recorded.digest === idempotency.digest &&
+    recorded.actorId === actor.id;
+  if (!same) return idempotencyCollision();
+  const events = await store.events(stream, recorded.from, recorded.count);
+  // The stream was folded by this aggregate, so these are its events.
+  return {
+    state: loaded.state,
+    events: events as unknown as Transacted<State, Event>['events'],
+    position: events.at(-1)?.position,
+    replayed: true,
+  };
+}
+
+/** One constant answer: it identifies nothing that is recorded (E7). */
+export const idempotencyCollision = () =>
+  refuse('conflict', 'This idempotency key was used before with a different request.', {
+    reason: 'idempotency_key_reused',
+  });
+
+const decodedFrom = (
+  event: DomainEvent & { readonly id: string; readonly at: string; readonly revision: number },
+  stream: string,
+  position: bigint,
+  { ownerId, actor, correlationId, idempotency }: CommandContext,
+): DecodedEvent => ({
+  ...event,
+  stream,
+  position,
+  metadata: {
+    $correlationId: correlationId,
+    ownerId,
+    actor,
+    at: event.at,
+    schemaVersion: 1,
+    ...(idempotency && { idempotency }),
+  },
+});
+
+export { emptyStream };

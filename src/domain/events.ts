@@ -1,0 +1,25 @@
+import type { EventSchemas } from './kernel/decider.js';
+import type { Upcasts } from './kernel/upcast.js';
+import { keyEvents, keyUpcasts } from './key/events.js';
+import { ledgerEvents, scratchpadEvents, scratchpadUpcasts } from './scratchpad/events.js';
+import { threadEvents, threadUpcasts } from './thread/events.js';
+import { userEvents, userUpcasts } from './user/events.js';
+import { workspaceEvents, workspaceUpcasts } from './workspace/events.js';
+
+/** Every event type that this version knows. */
+export const eventSchemas: EventSchemas = {
+  ...userEvents,
+  ...workspaceEvents,
+  ...keyEvents,
+  ...threadEvents,
+  ...scratchpadEvents,
+  ...ledgerEvents,
+};
+
+export const upcasts: Upcasts = {
+  ...userUpcasts,
+  ...workspaceUpcasts,
+  ...keyUpcasts,
+  ...threadUpcasts,
+  ...scratchpadUpcasts,
+};

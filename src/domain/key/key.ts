@@ -1,0 +1,48 @@
+import type { Aggregate, Decision } from '../kernel/decider.js';
+import { refuse } from '../kernel/refusal.js';
+import type { Role } from '../user/events.js';
+import type { KeyEvent } from './events.js';
+
+export type Key =
+  | { readonly status: 'absent' }
+  | { readonly status: 'revoked'; readonly id: string }
+  | {
+      readonly status: 'active';
+      readonly id: string;
+      readonly userId: string;
+      readonly workspaceId: string;
+      readonly role: Role;
+      readonly scopes: readonly string[];
+      readonly secretHash: string;
+      readonly expiresAt: string | null;
+    };
+
+export const key: Aggregate<Key, KeyEvent> = {
+  category: 'key',
+  initial: { status: 'absent' },
+  evolve: {
+    'key.created': (_, { keyId, userId, workspaceId, role, scopes, secretHash, expiresAt }) => ({
+      status: 'active',
+      id: keyId,
+      userId,
+      workspaceId,
+      role,
+      scopes,
+      secretHash,
+      expiresAt,
+    }),
+    'key.revoked': (_, { keyId }) => ({ status: 'revoked', id: keyId }),
+  },
+};
+
+export const create = (
+  state: Key,
+  data: Extract<KeyEvent, { type: 'key.created' }>['data'],
+): Decision<KeyEvent, 'conflict'> =>
+  state.status === 'absent' ? [{ type: 'key.created', data }] : refuse('conflict', 'This key exists already.');
+
+/** Revoking twice is one wish granted once. */
+export const revoke = (state: Key): Decision<KeyEvent, 'not_found'> => {
+  if (state.status === 'absent') return refuse('not_found');
+  return state.status === 'active' ? [{ type: 'key.revoked', data: { keyId: state.id } }] : [];
+};

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { EventOf } from '../kernel/decider.js';
+import { personal } from '../kernel/personal.js';
+import type { Upcasts } from '../kernel/upcast.js';
+import { metadataValues } from '../thread/events.js';
+
+const authorSchema = z.object({ type: z.string(), id: z.string() });
+
+// These names and shapes are what the store keeps for ever: add beside them, never edit in place.
+// Bodies are never in events: ids, sizes (UTF-8 bytes) and digests (hex SHA-256) only (S4).
+export const scratchpadEvents = {
+  'scratchpad.created': z.object({ scratchpadId: z.string(), threadId: z.string(), ownerId: z.string() }),
+  'scratchpad.updated': z.object({
+    scratchpadId: z.string(),
+    metadata: personal(metadataValues, { erased: '[erased]' }),
+  }),
+  'scratchpad.content_set': z.object({
+    scratchpadId: z.string(),
+    revision: z.number().int(),
+    bytes: z.number().int(),
+    sha256: z.string(),
+    author: authorSchema,
+  }),
+  'scratchpad.content_cleared': z.object({
+    scratchpadId: z.string(),
+    revision: z.number().int(),
+    author: authorSchema,
+  }),
+  'scratchpad.deleted': z.object({ scratchpadId: z.string(), threadId: z.string() }),
+  'scratchpad.purged': z.object({ scratchpadId: z.string() }),
+};
+export type ScratchpadEvent = EventOf<typeof scratchpadEvents>;
+
+/** The ledger's own stream, `scratchpad_ledger-{id}`: what Redis holds, said without the words. */
+export const ledgerEvents = {
+  'scratchpad.entry_appended': z.object({
+    scratchpadId: z.string(),
+    entryId: z.string(),
+    index: z.number().int(),
+    kind: z.string(),
+    bytes: z.number().int(),
+    sha256: z.string(),
+    author: authorSchema,
+  }),
+  'scratchpad.entries_cleared': z.object({
+    scratchpadId: z.string(),
+    clearId: z.string(),
+    count: z.number().int(),
+    lastEntryId: z.string().nullable(),
+  }),
+};
+export type LedgerEvent = EventOf<typeof ledgerEvents>;
+
+export const scratchpadUpcasts: Upcasts = {};

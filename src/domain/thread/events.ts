@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { EventOf } from '../kernel/decider.js';
+import { personal, personalText } from '../kernel/personal.js';
+import type { Upcasts } from '../kernel/upcast.js';
+
+const authorSchema = z.object({ type: z.string(), id: z.string() });
+
+/** Free key/value pairs of the owner; `[erased]` once the owner is. */
+export const metadataValues = z.record(z.string(), z.string());
+
+export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
+
+// These names and shapes are what the store keeps for ever: add beside them, never edit in place.
+export const threadEvents = {
+  'thread.created': z.object({
+    threadId: z.string(),
+    ownerId: z.string(),
+    title: personal(z.string().nullable(), '[erased]'),
+    metadata: personal(metadataValues, { erased: '[erased]' }),
+  }),
+  'thread.updated': z.object({
+    threadId: z.string(),
+    title: personal(z.string().nullable(), '[erased]'),
+    metadata: personal(metadataValues, { erased: '[erased]' }),
+  }),
+  'thread.scratchpad_attached': z.object({ threadId: z.string(), scratchpadId: z.string() }),
+  'thread.scratchpad_detached': z.object({ threadId: z.string(), scratchpadId: z.string() }),
+  'thread.deleted': z.object({ threadId: z.string(), scratchpadId: z.string().nullable() }),
+  'message.appended': z.object({
+    threadId: z.string(),
+    messageId: z.string(),
+    index: z.number().int(),
+    role: z.enum(messageRoles),
+    content: personalText(),
+    author: authorSchema,
+  }),
+  'message.deleted': z.object({ threadId: z.string(), messageId: z.string() }),
+};
+export type ThreadEvent = EventOf<typeof threadEvents>;
+
+export const threadUpcasts: Upcasts = {};
