@@ -3,7 +3,7 @@ import type { Actor } from '../domain/kernel/envelope.js';
 import { isRefusal, refuse, type Refusal, type RefusalCode } from '../domain/kernel/refusal.js';
 import { encode, needsKey, type DecodedEvent } from './codec.js';
 import { derivedUuid } from './ids.js';
-import { emptyStream, type AggregateStore, type Loaded } from './loaded.js';
+import type { AggregateStore, Loaded } from './loaded.js';
 import { OutcomeUnknown, WrongRevision, type Clock, type EventLog, type Metrics, type SubjectKeys } from './ports.js';
 
 /** On whose behalf and under which names a command stores events. */
@@ -16,6 +16,8 @@ export interface CommandContext {
   /** Names this command; event ids derive from it, so that a retry of the command stores the same events. */
   readonly commandId: string;
   readonly idempotency?: { readonly key: string; readonly operation: string; readonly digest: string };
+  /** Told of every outcome: the position of what was stored, and whether an earlier run had stored it. */
+  readonly onOutcome?: (position: bigint | undefined, replayed: boolean) => void;
 }
 
 export interface Transacted<State, Event extends DomainEvent> {
@@ -109,6 +111,7 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
 
     async record(stream, events) {
       const { position } = await log.append(stream, 'any', await encoded(clock.now().toISOString(), events));
+      context.onOutcome?.(position, false);
       return position;
     },
 
@@ -119,7 +122,10 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
         for (let attempt = 1; ; attempt += 1) {
           if (loaded.ownerId !== undefined && loaded.ownerId !== context.ownerId) return refuse('not_found');
           const earlier = await earlierOutcome(store, aggregate, stream, loaded, context);
-          if (earlier) return earlier;
+          if (earlier) {
+            if (!isRefusal(earlier)) context.onOutcome?.(earlier.position, true);
+            return earlier;
+          }
           const at = clock.now().toISOString();
           const decision = await decide(loaded.state, at);
           if (isRefusal(decision) || decision.length === 0) {
@@ -142,6 +148,7 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
               loaded,
               stored.map((event) => decodedFrom(event, stream, position, context)),
             );
+            context.onOutcome?.(position, false);
             return { state: after.state, events: stored, position, replayed: false };
           } catch (error) {
             if (!(error instanceof WrongRevision) || attempt >= maxAttempts) throw error;
@@ -224,5 +231,3 @@ const decodedFrom = (
     ...(idempotency && { idempotency }),
   },
 });
-
-export { emptyStream };

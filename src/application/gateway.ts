@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { isRefusal, refuse, type Refusal } from '../domain/kernel/refusal.js';
+import type { Authenticate } from './authenticate.js';
+import type { Caller } from './caller.js';
+import { digestOf } from './canonical.js';
+import type { OperationContext } from './context.js';
+import { makeCursors } from './cursors.js';
+import { derivedId, derivedUuid, isUuid, newId } from './ids.js';
+import type { Operation, Page } from './operation.js';
+import { envelopeFields, invalid, parseInput } from './parse.js';
+import {
+  SubjectErased,
+  WrongRevision,
+  type Clock,
+  type Log,
+  type Metrics,
+  type ReadDbs,
+  type ReadModels,
+} from './ports.js';
+import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
+
+/** A request as a door hands it over: still raw, but for the split into these parts. */
+export interface Request {
+  readonly operation: Operation;
+  readonly input: unknown;
+  /** The bearer key, as sent. */
+  readonly token: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** `"r7"`, as sent. */
+  readonly ifMatch?: string | undefined;
+  /** Position that the read models must have reached before a read is answered. */
+  readonly minPosition?: string | undefined;
+  /** True: a command is answered without waiting for the read models. */
+  readonly respondAsync?: boolean | undefined;
+  readonly door: 'rest' | 'mcp' | 'cli' | 'chat';
+}
+
+export interface Success {
+  readonly data: unknown;
+  readonly page?: { readonly nextCursor: string | null };
+  readonly position?: string;
+  readonly replayed?: true;
+}
+
+export interface Reply {
+  readonly correlationId: string;
+  readonly result: Success | Refusal;
+}
+
+export type Gateway = (request: Request) => Promise<Reply>;
+
+/** Says no before an operation runs: overload, rate limits, budgets. Undefined lets it pass. */
+export type Admission = (operation: Operation, caller: Caller) => Promise<Refusal | undefined>;
+
+export interface GatewayNeeds extends StreamsNeeds {
+  readonly authenticate: Authenticate;
+  readonly admissions: readonly Admission[];
+  readonly dbs: ReadDbs;
+  readonly readModels: ReadModels;
+  readonly cursorKey: Buffer;
+  /** The parts of an operation's context that do not depend on the request. */
+  readonly shared: Pick<OperationContext, 'working' | 'purges' | 'keys' | 'subjects' | 'projections' | 'log'>;
+}
+
+const settleWithinMs = 1_000;
+const reachWithinMs = 2_000;
+
+/** The one path that every door takes. Read `answer` top to bottom: a step that says no ends it. */
+export function makeGateway(needs: GatewayNeeds): Gateway {
+  return async (request) => {
+    const started = performance.now();
+    const fields = fieldsOf(request);
+    const correlationId = isUuid(fields.correlationId ?? '') ? String(fields.correlationId) : randomUUID();
+    const result = await answer(needs, request, fields, correlationId);
+    const outcome = isRefusal(result) ? result.refused : 'ok';
+    needs.metrics.observe('palimpsest_operation_seconds', (performance.now() - started) / 1000, {
+      operation: request.operation.name,
+      door: request.door,
+      outcome,
+    });
+    return { correlationId, result };
+  };
+}
+
+async function answer(
+  needs: GatewayNeeds,
+  request: Request,
+  fields: Fields,
+  correlationId: string,
+): Promise<Success | Refusal> {
+  const { operation } = request;
+  try {
+    const caller = await needs.authenticate(request.token);
+    if (!caller) return refuse('authentication_failed');
+    if (!mayCall(caller, operation)) return refuse('authorization_refused');
+    for (const admit of needs.admissions) {
+      const refusal = await admit(operation, caller);
+      if (refusal) return refusal;
+    }
+    const envelope = checkEnvelope(request, fields);
+    if (isRefusal(envelope)) return envelope;
+    const parsed = parseInput(operation, fields.rest);
+    if (isRefusal(parsed)) return parsed;
+    if (envelope.minPosition !== undefined && !(await needs.readModels.reached(envelope.minPosition, reachWithinMs))) {
+      return refuse('unavailable', 'The read models have not reached that position yet.', { retryAfterSeconds: 1 });
+    }
+    const run = new Run(needs, operation, caller, correlationId, parsed.input, envelope);
+    const outcome = await operation.run(parsed.input, run.context);
+    if (isRefusal(outcome)) return outcome;
+    if (run.position !== undefined && operation.settles !== 'at once' && !request.respondAsync) {
+      await needs.readModels.reached(run.position, settleWithinMs);
+    }
+    return checked(operation, outcome, run);
+  } catch (fault) {
+    return faulted(needs, operation, correlationId, fault);
+  }
+}
+
+const mayCall = (caller: Caller, operation: Operation): boolean =>
+  caller.scopes.has(operation.scope) && (operation.roles === undefined || operation.roles.includes(caller.role));
+
+interface Fields {
+  readonly idempotencyKey: string | undefined;
+  readonly correlationId: string | undefined;
+  /** False when a body field and a header disagree, or an envelope field is not text. */
+  readonly agreed: boolean;
+  readonly rest: unknown;
+}
+
+/** Takes the envelope's fields out of the input, unless the operation declares them itself. */
+function fieldsOf({ operation, input, correlationId, idempotencyKey }: Request): Fields {
+  const sent = { correlationId, idempotencyKey };
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    return { ...sent, agreed: true, rest: input };
+  const rest: Record<string, unknown> = { ...input };
+  let agreed = true;
+  for (const field of envelopeFields) {
+    const value = rest[field];
+    if (value === undefined || (field === 'idempotencyKey' && operation.kind !== 'command')) continue;
+    if (typeof value !== 'string' || (sent[field] !== undefined && sent[field] !== value)) agreed = false;
+    else sent[field] = value;
+    if (!(field in operation.input.shape)) Reflect.deleteProperty(rest, field);
+  }
+  return {
+    correlationId: sent.correlationId?.toLowerCase(),
+    idempotencyKey: sent.idempotencyKey?.toLowerCase(),
+    agreed,
+    rest,
+  };
+}
+
+interface Envelope {
+  readonly idempotencyKey: string | undefined;
+  readonly ifMatch: number | undefined;
+  readonly minPosition: bigint | undefined;
+}
+
+function checkEnvelope({ ifMatch, minPosition }: Request, fields: Fields): Envelope | Refusal<'validation_failed'> {
+  const wrong = (param: string, rule: string) => invalid([{ param, rule }]);
+  const { idempotencyKey, correlationId } = fields;
+  if (!fields.agreed) return wrong('idempotencyKey', 'the header and the field must be the same text');
+  if (correlationId !== undefined && !isUuid(correlationId)) return wrong('correlationId', 'must be a uuid');
+  if (idempotencyKey !== undefined && !isUuid(idempotencyKey)) return wrong('idempotencyKey', 'must be a uuid');
+  const revision = ifMatch === undefined ? undefined : /^"r(\d{1,15})"$/.exec(ifMatch)?.[1];
+  if (ifMatch !== undefined && revision === undefined) return wrong('If-Match', 'must be a content revision like "r7"');
+  if (minPosition !== undefined && !/^\d{1,19}$/.test(minPosition))
+    return wrong('Palimpsest-Min-Position', 'must be a position');
+  return {
+    idempotencyKey,
+    ifMatch: revision === undefined ? undefined : Number(revision),
+    minPosition: minPosition === undefined ? undefined : BigInt(minPosition),
+  };
+}
+
+/** One run of an operation: its context, and what it turned out to store. */
+class Run {
+  position: bigint | undefined;
+  replayed: boolean | undefined;
+  readonly context: OperationContext;
+
+  constructor(
+    needs: GatewayNeeds,
+    operation: Operation,
+    caller: Caller,
+    correlationId: string,
+    input: unknown,
+    { idempotencyKey, ifMatch }: Envelope,
+  ) {
+    const named = idempotencyKey === undefined ? undefined : [caller.userId, operation.name, idempotencyKey];
+    const commandId = named ? derivedUuid('command', ...named) : randomUUID();
+    const command: CommandContext = {
+      ownerId: caller.userId,
+      actor: { type: 'user', id: caller.userId, keyId: caller.keyId },
+      correlationId,
+      commandId,
+      ...(idempotencyKey !== undefined && {
+        idempotency: { key: idempotencyKey, operation: operation.name, digest: digestOf(input) },
+      }),
+      onOutcome: (position, replayed) => {
+        this.replayed ??= replayed;
+        if (position !== undefined && position > (this.position ?? -1n)) this.position = position;
+      },
+    };
+    this.context = {
+      ...needs.shared,
+      caller,
+      correlationId,
+      author: { type: 'key', id: caller.keyId },
+      ids: {
+        make: (kind, step = '') => (named ? derivedId(kind, ...named, step) : newId(kind, needs.clock.now())),
+        uuid: (step) => derivedUuid(commandId, step),
+      },
+      streams: makeStreams(needs, command),
+      db: needs.dbs.for(caller.userId),
+      everyTenant: caller.role === 'member' ? undefined : needs.dbs.system,
+      cursors: makeCursors(needs.cursorKey, caller.userId),
+      ifMatch,
+    };
+  }
+}
+
+/** Strips an outcome to the operation's declared output, so that nothing undeclared leaves. */
+function checked(operation: Operation, outcome: unknown, run: Run): Success {
+  const told = {
+    ...(run.position !== undefined && { position: run.position.toString() }),
+    ...(run.replayed === true && { replayed: true as const }),
+  };
+  if (operation.kind === 'stream') return { data: outcome, ...told };
+  if (operation.kind !== 'list') return { data: operation.output.parse(outcome), ...told };
+  // A list operation's type makes it answer a page.
+  const { items, nextCursor } = outcome as Page<unknown>;
+  return { data: items.map((item) => operation.output.parse(item)), page: { nextCursor }, ...told };
+}
+
+/** Faults are told to the log by name, never shown whole: drivers put rows and commands into their errors (M11). */
+function faulted(
+  { shared, metrics }: GatewayNeeds,
+  operation: Operation,
+  correlationId: string,
+  fault: unknown,
+): Refusal {
+  if (fault instanceof SubjectErased) return refuse('not_found');
+  if (fault instanceof WrongRevision) {
+    return refuse('unavailable', 'Too many writers at once. It is safe to try again.', { retryAfterSeconds: 1 });
+  }
+  metrics.count('palimpsest_faults_total', { operation: operation.name });
+  shared.log.error({ ...describeFault(fault), operation: operation.name, correlationId }, 'operation faulted');
+  return refuse('internal_fault');
+}
+
+/** The parts of an error that are safe to log: its kind, its code, where it was thrown; not its message. */
+export function describeFault(fault: unknown): Readonly<Record<string, unknown>> {
+  if (!(fault instanceof Error)) return { fault: typeof fault };
+  const code: unknown = 'code' in fault ? fault.code : undefined;
+  const frames = (fault.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    fault: fault.constructor.name,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    at: frames.slice(0, 4).map((line) => line.trim()),
+    ...(fault.cause instanceof Error && { cause: fault.cause.constructor.name }),
+  };
+}

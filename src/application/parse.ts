@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { refuse, type Issue, type Refusal } from '../domain/kernel/refusal.js';
+import type { Operation } from './operation.js';
+import { isIdSchema } from './schemas.js';
+
+const maxDepth = 64;
+const maxIssues = 20;
+
+/** The shared fields of an input that belong to the envelope and not to the operation. */
+export const envelopeFields = ['idempotencyKey', 'correlationId'] as const;
+
+/** The input as callers send it: the operation's own fields and the envelope's. For API documents and tool lists. */
+export const publicInput = (operation: Operation): z.ZodObject =>
+  operation.input.extend({
+    ...(operation.kind === 'command' && {
+      idempotencyKey: z
+        .uuid()
+        .optional()
+        .meta({ description: 'The same key makes a retry harmless: the recorded outcome is answered again.' }),
+    }),
+    correlationId: z
+      .uuid()
+      .optional()
+      .meta({ description: 'Returned in the reply and in every event of the command.' }),
+  });
+
+/** Checks an input against the operation's schema. A malformed id is answered as a missing resource. */
+export function parseInput(
+  operation: Operation,
+  raw: unknown,
+): { readonly input: unknown } | Refusal<'validation_failed' | 'not_found'> {
+  const gate = textGate(raw, [], 0);
+  const parsed = gate ? undefined : operation.input.safeParse(raw);
+  if (parsed?.success) return { input: parsed.data };
+  const zodIssues = parsed?.error.issues ?? [];
+  const issues = gate ? [gate] : zodIssues.flatMap(issuesOf);
+  const onlyIds =
+    gate === undefined
+      ? zodIssues.every((issue) => issue.code === 'invalid_format' && namesId(operation, issue.path))
+      : namesId(operation, gate.param.split('.'));
+  return onlyIds ? refuse('not_found') : invalid(issues);
+}
+
+export function invalid(issues: readonly Issue[]): Refusal<'validation_failed'> {
+  const [first] = issues;
+  return refuse('validation_failed', undefined, {
+    issues: issues.slice(0, maxIssues),
+    ...(first && { param: first.param }),
+  });
+}
+
+const namesId = ({ input }: Operation, path: readonly PropertyKey[]): boolean =>
+  path.length === 1 && isIdSchema(input.shape[String(path[0])]);
+
+/** No NUL, no half of a surrogate pair, no bottomless nesting: stores would refuse or change them (M10, M14). */
+function textGate(value: unknown, path: readonly string[], depth: number): Issue | undefined {
+  if (typeof value === 'string') {
+    return value.includes('\u0000') || !value.isWellFormed()
+      ? { param: path.join('.'), rule: 'must be well-formed text without NUL' }
+      : undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth >= maxDepth) return { param: path.slice(0, 3).join('.'), rule: `at most ${maxDepth} levels deep` };
+  for (const [name, member] of Object.entries(value)) {
+    const issue =
+      (Array.isArray(value) ? undefined : textGate(name, [...path, '(name)'], depth)) ??
+      textGate(member, [...path, Array.isArray(value) ? name : nameable(name)], depth + 1);
+    if (issue) return issue;
+  }
+  return undefined;
+}
+
+/** Fields are named in answers, values never are: what does not look like a field's name is not repeated. */
+const nameable = (name: PropertyKey): string =>
+  typeof name === 'number' || /^[A-Za-z0-9_.$-]{1,64}$/.test(String(name)) ? String(name) : '(name)';
+
+function issuesOf(issue: z.core.$ZodIssue): readonly Issue[] {
+  const at = issue.path.map(nameable);
+  const param = at.join('.');
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys
+        .slice(0, maxIssues)
+        .map((key) => ({ param: [...at, nameable(key)].join('.'), rule: 'unknown field' }));
+    case 'invalid_type':
+      return [{ param, rule: `must be ${article(issue.expected)}` }];
+    case 'invalid_value':
+      return [{ param, rule: `must be one of ${issue.values.map(String).join(', ')}` }];
+    case 'too_big':
+      return [{ param, rule: `at most ${issue.maximum}` }];
+    case 'too_small':
+      return [{ param, rule: `at least ${issue.minimum}` }];
+    case 'invalid_format':
+      return [
+        { param, rule: issue.format === 'regex' ? 'does not have the required form' : `must be a ${issue.format}` },
+      ];
+    case 'custom':
+      return [{ param, rule: issue.message }];
+    case 'invalid_union':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'not_multiple_of':
+      return [{ param, rule: 'does not have the required form' }];
+  }
+}
+
+const article = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { idPattern, type IdKind } from './ids.js';
+
+/**
+ * The building blocks of operation inputs and outputs. Limits of text are counted in code points unless they say bytes;
+ * JSON Schema is made from these by zod's own converter, so they hold no transforms.
+ */
+
+const ids = z.registry<{ readonly id: true }>();
+
+/** An id of a kind. A malformed one in an input is answered like a missing resource, so that nothing tells them apart. */
+export const id = (kind: IdKind): z.ZodString => {
+  const schema = z.string().regex(idPattern(kind));
+  ids.add(schema, { id: true });
+  return schema;
+};
+
+/** A resource named by a plain uuid (agents). */
+export const uuidId = (): z.ZodString => {
+  const schema = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  ids.add(schema, { id: true });
+  return schema;
+};
+
+export const isIdSchema = (schema: unknown): boolean => schema instanceof z.ZodType && ids.has(schema);
+
+/** RFC 3339 UTC with milliseconds. */
+export const time = () => z.string().meta({ format: 'date-time' });
+
+const codePoints = (text: string): number => {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+};
+
+/** Text of at most `max` code points. */
+export const text = (max: number) =>
+  z
+    .string()
+    .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
+    .meta({ maxLength: max });
+
+const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/u;
+
+/** A name: 1 to `max` code points, with something to see in it (M15). */
+export const name = (max = 200) =>
+  text(max).refine((value) => visible.test(value), { error: 'must hold a visible character' });
+
+/** Text of at most `max` UTF-8 bytes. */
+export const textOfBytes = (max: number) =>
+  z
+    .string()
+    .refine((value) => value.length <= max && Buffer.byteLength(value) <= max, { error: `at most ${max} UTF-8 bytes` })
+    .meta({ maxLength: max, description: `At most ${max} UTF-8 bytes.` });
+
+/** Free key/value pairs: at most 32, keys of 1 to 64 and values of at most 512 code points. */
+export const metadata = () =>
+  z
+    .record(z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/), text(512))
+    .refine((value) => Object.keys(value).length <= 32, { error: 'at most 32 members' })
+    .meta({ maxProperties: 32 });
+
+export const author = () => z.object({ type: z.string(), id: z.string() });
+
+/** The paging fields of every list: newest first unless asked otherwise. */
+export const paging = {
+  limit: z.number().int().min(1).max(100).default(20),
+  cursor: z.string().max(512).optional(),
+  order: z.enum(['asc', 'desc']).default('desc'),
+};
