@@ -1,9 +1,23 @@
 // Compiles src/ and projections/ to dist/ with swc, only what changed since the last build. Types are checked by `npm run types`.
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, copyFileSync, existsSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = join(root, 'dist');
+const recipeFile = join(dist, '.recipe');
 const sources = ['src', 'projections'];
 const swcOptions = {
   jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
@@ -12,17 +26,27 @@ const swcOptions = {
   swcrc: false,
 };
 
-export async function build() {
+/** Brings dist/ up to date and answers how many files that took. Safe to run many times at once. */
+export const build = () => withLock('build', root, buildAlone);
+
+async function buildAlone() {
+  const { transform, version } = await import('@swc/core');
+  startOverIfRecipeChanged(JSON.stringify({ version, swcOptions }));
   const files = sources.flatMap((folder) => filesBelow(join(root, folder)));
-  const wanted = new Set(files.map(target));
-  for (const built of existsSync(join(root, 'dist')) ? filesBelow(join(root, 'dist')) : []) {
+  const wanted = new Set([recipeFile, ...files.map(target)]);
+  for (const built of filesBelow(dist)) {
     if (!wanted.has(built.replace(/\.map$/, ''))) rmSync(built);
   }
   const stale = files.filter((file) => !isCurrent(file));
-  if (stale.length === 0) return 0;
-  const { transform } = await import('@swc/core');
   await Promise.all(stale.map((file) => compile(transform, file)));
   return stale.length;
+}
+
+function startOverIfRecipeChanged(recipe) {
+  if (existsSync(recipeFile) && readFileSync(recipeFile, 'utf8') === recipe) return;
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(recipeFile, recipe);
 }
 
 function filesBelow(folder) {
@@ -31,20 +55,27 @@ function filesBelow(folder) {
   );
 }
 
-const target = (file) => join(root, 'dist', relative(root, file)).replace(/\.ts$/, '.js');
+const target = (file) => join(dist, relative(root, file)).replace(/\.ts$/, '.js');
 
+// A built file carries the time of the source it was made from, so any other time means another source.
 function isCurrent(file) {
-  const built = target(file);
-  return existsSync(built) && statSync(built).mtimeMs >= statSync(file).mtimeMs;
+  const built = statSync(target(file), { throwIfNoEntry: false });
+  return built !== undefined && Math.abs(built.mtimeMs - statSync(file).mtimeMs) < 1; // Setting a time rounds it.
 }
 
 async function compile(transform, file) {
   const built = target(file);
+  const { mtime } = statSync(file);
   mkdirSync(dirname(built), { recursive: true });
-  if (!file.endsWith('.ts')) return copyFileSync(file, built);
-  const { code, map } = await transform(readFileSync(file, 'utf8'), { ...swcOptions, filename: file });
-  writeFileSync(`${built}.map`, map);
-  writeFileSync(built, `${code}\n//# sourceMappingURL=${built.split('/').pop()}.map\n`);
+  if (file.endsWith('.ts')) {
+    const { code, map } = await transform(readFileSync(file, 'utf8'), { ...swcOptions, filename: file });
+    writeFileSync(`${built}.map`, map);
+    writeFileSync(`${built}.new`, `${code}\n//# sourceMappingURL=${basename(built)}.map\n`);
+  } else {
+    copyFileSync(file, `${built}.new`);
+  }
+  utimesSync(`${built}.new`, mtime, mtime);
+  renameSync(`${built}.new`, built); // In one step: a server may start from dist/ at this moment.
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.error(`compiled ${await build()} files`);
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(`compiled ${await build()} files`);

@@ -31,7 +31,7 @@ export interface Embedded {
   readonly redisUrl?: string;
   readonly eventstoreUrl?: string;
   /** Ends the backends in order and gives the home back. Safe to call twice. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**

@@ -1,0 +1,1 @@
+export declare function isFast(path: string): boolean;
