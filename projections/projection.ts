@@ -44,3 +44,7 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   /** For read models of everything that was stored, whatever its type. */
   readonly onEvery?: (event: RawEvent) => Sql;
 }
+
+/** Declares a projection. The runner hands each handler only the data of its own event type, so here the types are let go. */
+export const projection = <Event extends DomainEvent>(declaration: Projection<Event>): Projection =>
+  declaration as unknown as Projection;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { metadataSchema } from '../src/domain/kernel/envelope.js';
+import { stretch, type Stretch } from './page.js';
+import { projection } from './projection.js';
+import { all, first, type Rows } from './rows.js';
+import { sql, type Sql } from './sql.js';
+
+/**
+ * The audit trail, queryable: every event of every tenant once, in the order of the log, chained by hash per tenant
+ * (B3). `hash` is SHA-256 over the previous hash, the event's id, type, stream and revision, and the digest of its
+ * canonical data and metadata, joined by `|`; the first event's previous hash is empty.
+ */
+export const audit = projection({
+  name: 'audit',
+  schema: 'audit.sql',
+  tables: ['audit_events', 'audit_heads'],
+  on: {},
+  onEvery: ({ id, type, stream, revision, position, data, metadata, digest }) => {
+    const { ownerId, actor, at, $correlationId, $causationId } = metadataSchema.parse(metadata);
+    return sql`
+      with added as (
+        insert into audit_events (owner_id, position, stream, revision, type, event_id, actor, correlation_id,
+          causation_id, at, data, metadata, digest, hash)
+        select ${ownerId}, ${position}, ${stream}, ${revision}, ${type}, ${id}, ${actor}, ${$correlationId},
+          ${$causationId ?? null}, ${at}, ${data}, ${metadata}, ${digest},
+          encode(sha256(convert_to(
+            coalesce((select hash from audit_heads where owner_id = ${ownerId}), '') || '|' || ${[id, type, stream, revision, digest].join('|')},
+            'UTF8')), 'hex')
+        on conflict do nothing returning owner_id, hash)
+      insert into audit_heads (owner_id, hash, events) select owner_id, hash, 1 from added
+      on conflict (owner_id) do update set hash = excluded.hash, events = audit_heads.events + 1`;
+  },
+});
+
+const auditRow = z.object({
+  position: z.string(),
+  stream: z.string(),
+  revision: z.string(),
+  type: z.string(),
+  id: z.string(),
+  actor: z.record(z.string(), z.unknown()),
+  ownerId: z.string(),
+  correlationId: z.string(),
+  causationId: z.string().nullable(),
+  at: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  metadata: z.record(z.string(), z.unknown()),
+  digest: z.string(),
+  hash: z.string(),
+});
+export type AuditRow = z.output<typeof auditRow>;
+
+const columns = sql`position, stream, revision, type, event_id as id, actor, owner_id as "ownerId",
+  correlation_id as "correlationId", causation_id as "causationId", at, data, metadata, digest, hash`;
+
+/** What of the audit trail is asked for. Without an owner: every tenant's (auditors only). */
+export interface AuditFilter {
+  readonly ownerId: string | undefined;
+  readonly stream?: string | undefined;
+  readonly type?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly actor?: string | undefined;
+  /** Positions, inclusive. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export const listAudit = async (db: Rows, filter: AuditFilter, page: Stretch) =>
+  all(auditRow, await db.rows(sql`select ${columns} from audit_events where ${matching(filter)} ${stretch(page)}`));
+
+const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: AuditFilter): Sql =>
+  [
+    ownerId !== undefined && sql`owner_id = ${ownerId}`,
+    stream !== undefined && sql`stream = ${stream}`,
+    type !== undefined && sql`type = ${type}`,
+    correlationId !== undefined && sql`correlation_id = ${correlationId}`,
+    actor !== undefined && sql`actor->>'id' = ${actor}`,
+    from !== undefined && sql`position >= ${from}::bigint`,
+    to !== undefined && sql`position <= ${to}::bigint`,
+  ].reduce<Sql>((all, one) => (one === false ? all : sql`${all} and ${one}`), sql`true`);
+
+const headRow = z.object({ hash: z.string(), events: z.string() });
+
+/** The end of a tenant's chain. */
+export const auditHead = async (db: Rows, ownerId: string) =>
+  first(headRow, await db.rows(sql`select hash, events from audit_heads where owner_id = ${ownerId}`));

@@ -1,0 +1,8 @@
+import { audit } from './audit.js';
+import { keys } from './keys.js';
+import type { Projection } from './projection.js';
+import { resources } from './resources.js';
+import { workspaces } from './workspaces.js';
+
+/** Every read model there is. */
+export const projections: readonly Projection[] = [resources, workspaces, keys, audit];

@@ -1,0 +1,12 @@
+create table keys (
+  id text primary key,
+  owner_id text not null,
+  workspace_id text not null,
+  name text not null,
+  display text not null,
+  scopes text[] not null,
+  created_at timestamptz not null,
+  expires_at timestamptz,
+  position bigint not null
+);
+create index on keys (owner_id, position);

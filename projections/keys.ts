@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { KeyEvent } from '../src/domain/key/events.js';
+import type { UserEvent } from '../src/domain/user/events.js';
+import { stretch, type Stretch } from './page.js';
+import { projection } from './projection.js';
+import { all, type Rows } from './rows.js';
+import { sql } from './sql.js';
+
+/** Keys that work. A revoked one leaves the list; the audit stream remembers it. */
+export const keys = projection<KeyEvent | UserEvent>({
+  name: 'keys',
+  schema: 'keys.sql',
+  tables: ['keys'],
+  on: {
+    'key.created': ({ keyId, workspaceId, name, display, scopes, expiresAt }, { ownerId, at, position }) => sql`
+      insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, position)
+      values (${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${position})
+      on conflict (id) do nothing`,
+    'key.revoked': ({ keyId }, { ownerId }) => sql`delete from keys where owner_id = ${ownerId} and id = ${keyId}`,
+    'user.erased': ({ userId }) => sql`delete from keys where owner_id = ${userId}`,
+  },
+});
+
+const keyRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  display: z.string(),
+  scopes: z.array(z.string()),
+  workspaceId: z.string(),
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+  lastUsedAt: z.string().nullable(),
+  position: z.string(),
+});
+
+/** `key_usage` is written behind by the API processes; it is no part of this read model. */
+export const listKeys = async (db: Rows, ownerId: string, page: Stretch) =>
+  all(
+    keyRow,
+    await db.rows(sql`
+      select * from (
+        select k.id, k.name, k.display, k.scopes, k.workspace_id as "workspaceId", k.created_at as "createdAt",
+          k.expires_at as "expiresAt", u.last_used_at as "lastUsedAt", k.position
+        from keys k left join key_usage u on u.key_id = k.id and u.owner_id = ${ownerId}
+        where k.owner_id = ${ownerId}) as owned
+      where true ${stretch(page)}`),
+  );
+
+/** Ids of every working key of an owner, oldest first. */
+export const keyIdsOf = async (db: Rows, ownerId: string): Promise<readonly string[]> =>
+  all(
+    z.object({ id: z.string() }),
+    await db.rows(sql`select id from keys where owner_id = ${ownerId} order by position`),
+  ).map(({ id }) => id);

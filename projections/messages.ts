@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { messageRoles, type ThreadEvent } from '../src/domain/thread/events.js';
+import { stretch, type Stretch } from './page.js';
+import type { Projection } from './projection.js';
+import { all, first, type Rows } from './rows.js';
+import { sql } from './sql.js';
+
+export const messageRows: Projection<Extract<ThreadEvent, { type: `message.${string}` }>>['on'] = {
+  'message.appended': ({ threadId, messageId, index, role, content, author }, { ownerId, at, position }) => sql`
+    insert into messages (id, owner_id, thread_id, index, role, content, author, created_at, position)
+    select ${messageId}, owner_id, id, ${index}, ${role}, ${content}, ${author}, ${at}, ${position}
+    from threads where owner_id = ${ownerId} and id = ${threadId} on conflict (id) do nothing`,
+  'message.deleted': ({ messageId }, { ownerId }) => sql`
+    delete from messages where owner_id = ${ownerId} and id = ${messageId}`,
+};
+
+const messageRow = z.object({
+  id: z.string(),
+  threadId: z.string(),
+  index: z.number(),
+  role: z.enum(messageRoles),
+  content: z.string(),
+  author: z.object({ type: z.string(), id: z.string() }),
+  createdAt: z.string(),
+  position: z.string(),
+});
+
+const columns = sql`id, thread_id as "threadId", index, role, content, author, created_at as "createdAt", position`;
+
+export const findMessage = async (db: Rows, ownerId: string, threadId: string, id: string) =>
+  first(
+    messageRow,
+    await db.rows(
+      sql`select ${columns} from messages where owner_id = ${ownerId} and thread_id = ${threadId} and id = ${id}`,
+    ),
+  );
+
+export const listMessages = async (db: Rows, ownerId: string, threadId: string, page: Stretch) =>
+  all(
+    messageRow,
+    await db.rows(
+      sql`select ${columns} from messages where owner_id = ${ownerId} and thread_id = ${threadId} ${stretch(page)}`,
+    ),
+  );

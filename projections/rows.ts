@@ -1,0 +1,15 @@
+import type { z } from 'zod';
+import type { Sql } from './sql.js';
+
+/** Whatever runs a query: the tenant's view of the read models. */
+export interface Rows {
+  rows(query: Sql): Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+/** The first row, checked; undefined when there is none. */
+export const first = <Row>(schema: z.ZodType<Row>, [row]: readonly unknown[]): Row | undefined =>
+  row === undefined ? undefined : schema.parse(row);
+
+/** Every row, checked. */
+export const all = <Row>(schema: z.ZodType<Row>, rows: readonly unknown[]): readonly Row[] =>
+  rows.map((row) => schema.parse(row));

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { metadataValues, type ThreadEvent } from '../src/domain/thread/events.js';
+import { stretch, type Stretch } from './page.js';
+import type { Projection } from './projection.js';
+import { all, first, type Rows } from './rows.js';
+import { sql } from './sql.js';
+
+export const threadRows: Projection<Extract<ThreadEvent, { type: `thread.${string}` }>>['on'] = {
+  // Nothing is shown for an owner who was erased meanwhile.
+  'thread.created': ({ threadId, title, metadata }, { ownerId, at, position }) => sql`
+    insert into threads (id, owner_id, title, metadata, created_at, updated_at, position)
+    select ${threadId}, id, ${title}, ${metadata}, ${at}, ${at}, ${position}
+    from users where id = ${ownerId} on conflict (id) do nothing`,
+  'thread.updated': ({ threadId, title, metadata }, { ownerId, at }) => sql`
+    update threads set title = ${title}, metadata = ${metadata}, updated_at = ${at}
+    where owner_id = ${ownerId} and id = ${threadId}`,
+  'thread.scratchpad_attached': ({ threadId, scratchpadId }, { ownerId, at, position }) => [
+    sql`update threads set scratchpad_id = ${scratchpadId}, updated_at = ${at} where owner_id = ${ownerId} and id = ${threadId}`,
+    sql`insert into scratchpads (id, owner_id, thread_id, metadata, content_revision, entry_count, created_at, updated_at, position)
+      select ${scratchpadId}, owner_id, id, '{}', 0, 0, ${at}, ${at}, ${position}
+      from threads where owner_id = ${ownerId} and id = ${threadId} on conflict (id) do nothing`,
+  ],
+  'thread.scratchpad_detached': ({ threadId, scratchpadId }, { ownerId, at }) => [
+    sql`update threads set scratchpad_id = null, updated_at = ${at} where owner_id = ${ownerId} and id = ${threadId}`,
+    sql`delete from scratchpads where owner_id = ${ownerId} and id = ${scratchpadId}`,
+  ],
+  'thread.deleted': ({ threadId }, { ownerId }) => sql`
+    delete from threads where owner_id = ${ownerId} and id = ${threadId}`,
+};
+
+const threadRow = z.object({
+  id: z.string(),
+  title: z.string().nullable(),
+  metadata: metadataValues,
+  ownerId: z.string(),
+  scratchpadId: z.string().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  position: z.string(),
+});
+
+const columns = sql`id, title, metadata, owner_id as "ownerId", scratchpad_id as "scratchpadId",
+  created_at as "createdAt", updated_at as "updatedAt", position`;
+
+export const findThread = async (db: Rows, ownerId: string, id: string) =>
+  first(threadRow, await db.rows(sql`select ${columns} from threads where owner_id = ${ownerId} and id = ${id}`));
+
+export const listThreads = async (db: Rows, ownerId: string, page: Stretch) =>
+  all(threadRow, await db.rows(sql`select ${columns} from threads where owner_id = ${ownerId} ${stretch(page)}`));

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { roles, type UserEvent } from '../src/domain/user/events.js';
+import type { Projection } from './projection.js';
+import { first, type Rows } from './rows.js';
+import { sql } from './sql.js';
+
+export const userRows: Projection<UserEvent>['on'] = {
+  'user.created': ({ userId, name, role, workspaceId }, { at }) => sql`
+    insert into users (id, owner_id, name, role, workspace_id, created_at)
+    values (${userId}, ${userId}, ${name}, ${role}, ${workspaceId}, ${at}) on conflict (id) do nothing`,
+  'user.erased': ({ userId }) => sql`delete from users where id = ${userId}`,
+};
+
+const userRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  workspaceId: z.string(),
+  createdAt: z.string(),
+});
+
+export const findUser = async (db: Rows, ownerId: string) =>
+  first(
+    userRow,
+    await db.rows(sql`
+      select id, name, role, workspace_id as "workspaceId", created_at as "createdAt"
+      from users where owner_id = ${ownerId} and id = ${ownerId}`),
+  );
