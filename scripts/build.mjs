@@ -30,7 +30,7 @@ const swcOptions = {
 export const build = () => withLock('build', root, buildAlone);
 
 async function buildAlone() {
-  const { transform, version } = await import('@swc/core');
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@swc/core/package.json'), 'utf8'));
   startOverIfRecipeChanged(JSON.stringify({ version, swcOptions }));
   const files = sources.flatMap((folder) => filesBelow(join(root, folder)));
   const wanted = new Set([recipeFile, ...files.map(target)]);
@@ -38,6 +38,8 @@ async function buildAlone() {
     if (!wanted.has(built.replace(/\.map$/, ''))) rmSync(built);
   }
   const stale = files.filter((file) => !isCurrent(file));
+  if (stale.length === 0) return 0;
+  const { transform } = await import('@swc/core');
   await Promise.all(stale.map((file) => compile(transform, file)));
   return stale.length;
 }

@@ -1,10 +1,16 @@
-import type { Config } from '@jest/types';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as Embedded from '../../src/infrastructure/embedded/embedded.js';
 import { isFast } from './fast-suites.cjs';
+
+/** The part of jest's settings that is looked at here. */
+interface JestSettings {
+  readonly rootDir: string;
+  readonly findRelatedTests: boolean;
+  readonly testPathPatterns: { toExecutor(options: { rootDir: string }): { isMatch(path: string): boolean } };
+}
 
 /** What the whole run of tests uses, told to the suites as TEST_DATABASE_URL, TEST_REDIS_URL and TEST_EVENTSTORE_URL. */
 export interface Stack {
@@ -22,7 +28,7 @@ declare global {
 const root = join(__dirname, '../..');
 
 /** Brings up one stack for the run, unless only suites were chosen that need none. */
-export default async function setUp(jest: Config.GlobalConfig): Promise<void> {
+export default async function setUp(jest: JestSettings): Promise<void> {
   if (!needsBackends(jest)) return;
   execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], { stdio: ['ignore', 'ignore', 'inherit'] });
   const stack = await start(process.env['TEST_STACK'] ?? 'embedded');
@@ -32,7 +38,7 @@ export default async function setUp(jest: Config.GlobalConfig): Promise<void> {
   if (stack.eventstoreUrl !== undefined) process.env['TEST_EVENTSTORE_URL'] = stack.eventstoreUrl;
 }
 
-function needsBackends({ testPathPatterns, findRelatedTests, rootDir }: Config.GlobalConfig): boolean {
+function needsBackends({ testPathPatterns, findRelatedTests, rootDir }: JestSettings): boolean {
   if (findRelatedTests) return true;
   const chosen = testPathPatterns.toExecutor({ rootDir });
   return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
