@@ -8,21 +8,15 @@ import { makeCursors } from './cursors.js';
 import { derivedId, derivedUuid, isUuid, newId } from './ids.js';
 import type { Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
-import {
-  SubjectErased,
-  WrongRevision,
-  type Clock,
-  type Log,
-  type Metrics,
-  type ReadDbs,
-  type ReadModels,
-} from './ports.js';
+import { SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
 
 /** A request as a door hands it over: still raw, but for the split into these parts. */
 export interface Request {
   readonly operation: Operation;
   readonly input: unknown;
+  /** Set when the door could not read the request: answered in place of running it, to callers who may run it. */
+  readonly unreadable?: Refusal<'validation_failed'> | undefined;
   /** The bearer key, as sent. */
   readonly token: string | undefined;
   readonly correlationId?: string | undefined;
@@ -65,6 +59,7 @@ export interface GatewayNeeds extends StreamsNeeds {
 
 const settleWithinMs = 1_000;
 const reachWithinMs = 2_000;
+const shownWithinMs = 10_000;
 
 /** The one path that every door takes. Read `answer` top to bottom: a step that says no ends it. */
 export function makeGateway(needs: GatewayNeeds): Gateway {
@@ -98,6 +93,7 @@ async function answer(
       const refusal = await admit(operation, caller);
       if (refusal) return refusal;
     }
+    if (request.unreadable) return request.unreadable;
     const envelope = checkEnvelope(request, fields);
     if (isRefusal(envelope)) return envelope;
     const parsed = parseInput(operation, fields.rest);
@@ -128,7 +124,7 @@ interface Fields {
   readonly rest: unknown;
 }
 
-/** Takes the envelope's fields out of the input, unless the operation declares them itself. */
+/** Takes the envelope's fields out of the input, unless the operation has a field of that name with a meaning of its own. */
 function fieldsOf({ operation, input, correlationId, idempotencyKey }: Request): Fields {
   const sent = { correlationId, idempotencyKey };
   if (typeof input !== 'object' || input === null || Array.isArray(input))
@@ -137,10 +133,11 @@ function fieldsOf({ operation, input, correlationId, idempotencyKey }: Request):
   let agreed = true;
   for (const field of envelopeFields) {
     const value = rest[field];
-    if (value === undefined || (field === 'idempotencyKey' && operation.kind !== 'command')) continue;
+    if (value === undefined || field in operation.input.shape) continue;
+    if (field === 'idempotencyKey' && operation.kind !== 'command') continue;
     if (typeof value !== 'string' || (sent[field] !== undefined && sent[field] !== value)) agreed = false;
     else sent[field] = value;
-    if (!(field in operation.input.shape)) Reflect.deleteProperty(rest, field);
+    Reflect.deleteProperty(rest, field);
   }
   return {
     correlationId: sent.correlationId?.toLowerCase(),
@@ -215,6 +212,7 @@ class Run {
       db: needs.dbs.for(caller.userId),
       everyTenant: caller.role === 'member' ? undefined : needs.dbs.system,
       cursors: makeCursors(needs.cursorKey, caller.userId),
+      shown: (position) => needs.readModels.reached(position, shownWithinMs),
       ifMatch,
     };
   }
@@ -226,11 +224,16 @@ function checked(operation: Operation, outcome: unknown, run: Run): Success {
     ...(run.position !== undefined && { position: run.position.toString() }),
     ...(run.replayed === true && { replayed: true as const }),
   };
-  if (operation.kind === 'stream') return { data: outcome, ...told };
+  // A stream operation's type makes it answer an async iterable.
+  if (operation.kind === 'stream') return { data: stripped(operation, outcome as AsyncIterable<unknown>), ...told };
   if (operation.kind !== 'list') return { data: operation.output.parse(outcome), ...told };
   // A list operation's type makes it answer a page.
   const { items, nextCursor } = outcome as Page<unknown>;
   return { data: items.map((item) => operation.output.parse(item)), page: { nextCursor }, ...told };
+}
+
+async function* stripped(operation: Operation, items: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  for await (const item of items) yield operation.output.parse(item);
 }
 
 /** Faults are told to the log by name, never shown whole: drivers put rows and commands into their errors (M11). */

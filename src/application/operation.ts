@@ -25,6 +25,8 @@ interface Declaration<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly output: Output;
   /** The codes it answers with by its own decision; those of the gateway itself are understood. */
   readonly refuses: readonly RefusalCode[];
+  /** Entity tag of an answer that `If-Match` can name, for doors that carry one: `"r7"`. */
+  etag?(data: z.output<Output>): string | undefined;
 }
 
 type Outcome<Value> = Promise<Value | Refusal>;

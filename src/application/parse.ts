@@ -3,26 +3,27 @@ import { refuse, type Issue, type Refusal } from '../domain/kernel/refusal.js';
 import type { Operation } from './operation.js';
 import { isIdSchema } from './schemas.js';
 
-const maxDepth = 64;
-const maxIssues = 20;
+/** Levels of nesting that an input may have. */
+export const maxDepth = 64;
+/** Issues that an answer names at most. */
+export const maxIssues = 20;
 
 /** The shared fields of an input that belong to the envelope and not to the operation. */
 export const envelopeFields = ['idempotencyKey', 'correlationId'] as const;
 
 /** The input as callers send it: the operation's own fields and the envelope's. For API documents and tool lists. */
-export const publicInput = (operation: Operation): z.ZodObject =>
-  operation.input.extend({
-    ...(operation.kind === 'command' && {
-      idempotencyKey: z
-        .uuid()
-        .optional()
-        .meta({ description: 'The same key makes a retry harmless: the recorded outcome is answered again.' }),
-    }),
-    correlationId: z
-      .uuid()
-      .optional()
-      .meta({ description: 'Returned in the reply and in every event of the command.' }),
+export const publicInput = ({ input, kind }: Operation): z.ZodObject => {
+  const own = (field: string) => field in input.shape;
+  return input.extend({
+    ...(kind === 'command' && !own('idempotencyKey') && { idempotencyKey: idempotencyKey.optional() }),
+    ...(!own('correlationId') && { correlationId: correlationId.optional() }),
   });
+};
+
+const idempotencyKey = z
+  .uuid()
+  .meta({ description: 'The same key makes a retry harmless: the recorded outcome is answered again.' });
+const correlationId = z.uuid().meta({ description: 'Returned in the reply and in every event of the command.' });
 
 /** Checks an input against the operation's schema. A malformed id is answered as a missing resource. */
 export function parseInput(
@@ -71,7 +72,7 @@ function textGate(value: unknown, path: readonly string[], depth: number): Issue
 }
 
 /** Fields are named in answers, values never are: what does not look like a field's name is not repeated. */
-const nameable = (name: PropertyKey): string =>
+export const nameable = (name: PropertyKey): string =>
   typeof name === 'number' || /^[A-Za-z0-9_.$-]{1,64}$/.test(String(name)) ? String(name) : '(name)';
 
 function issuesOf(issue: z.core.$ZodIssue): readonly Issue[] {
