@@ -9,9 +9,16 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-interface Declaration<Input extends z.ZodObject, Output extends z.ZodType> {
+/** Commands change something, queries and lists read, streams read without end in one reply. */
+export type Kind = 'command' | 'query' | 'list' | 'stream';
+
+/** What `run` answers, by kind: a value, a page of values, or a stream of values that is never held in memory whole. */
+type Answer<K extends Kind, Value> = K extends 'list' ? Page<Value> : K extends 'stream' ? AsyncIterable<Value> : Value;
+
+export interface Declaration<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   /** `family.verb`: every door derives its own spelling from it. */
   readonly name: string;
+  readonly kind: K;
   /** One sentence, for API documents, tool lists and `--help`. */
   readonly summary: string;
   /** Method and path below the server's root; `{names}` are fields of the input. */
@@ -22,66 +29,24 @@ interface Declaration<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly price: 'free';
   /** A strict object: unknown fields are refused, not ignored. */
   readonly input: Input;
+  /** The answer, or one item of it for lists and streams. */
   readonly output: Output;
   /** The codes it answers with by its own decision; those of the gateway itself are understood. */
   readonly refuses: readonly RefusalCode[];
-  /** Entity tag of an answer that `If-Match` can name, for doors that carry one: `"r7"`. */
-  etag?(data: z.output<Output>): string | undefined;
-}
-
-type Outcome<Value> = Promise<Value | Refusal>;
-
-export interface CommandDeclaration<Input extends z.ZodObject, Output extends z.ZodType> extends Declaration<
-  Input,
-  Output
-> {
-  readonly kind: 'command';
   /** Answers 201 instead of 200. */
   readonly creates?: true;
   /** Replies without waiting for the read models (hot paths). */
   readonly settles?: 'at once';
-  run(input: z.output<Input>, context: OperationContext): Outcome<z.input<Output>>;
-}
-
-export interface QueryDeclaration<Input extends z.ZodObject, Output extends z.ZodType> extends Declaration<
-  Input,
-  Output
-> {
-  readonly kind: 'query';
-  run(input: z.output<Input>, context: OperationContext): Outcome<z.input<Output>>;
-}
-
-/** A query whose answer is a page of `output` items. */
-export interface ListDeclaration<Input extends z.ZodObject, Output extends z.ZodType> extends Declaration<
-  Input,
-  Output
-> {
-  readonly kind: 'list';
-  run(input: z.output<Input>, context: OperationContext): Outcome<Page<z.input<Output>>>;
-}
-
-/** A query whose answer is a stream of `output` items, one line or event each; the whole is never held in memory. */
-export interface StreamDeclaration<Input extends z.ZodObject, Output extends z.ZodType> extends Declaration<
-  Input,
-  Output
-> {
-  readonly kind: 'stream';
-  run(input: z.output<Input>, context: OperationContext): Outcome<AsyncIterable<z.input<Output>>>;
+  /** The entity tag of an answer, for `If-Match` (RFC 9110). */
+  readonly etag?: (data: z.output<Output>) => string;
+  run(input: z.output<Input>, context: OperationContext): Promise<Answer<K, z.input<Output>> | Refusal>;
 }
 
 /** What the registry, the gateway and the doors know of an operation: its declaration, and a `run` they call with parsed input. */
-export interface Operation extends Omit<Declaration<z.ZodObject, z.ZodType>, never> {
-  readonly kind: 'command' | 'query' | 'list' | 'stream';
-  readonly creates?: true;
-  readonly settles?: 'at once';
+export interface Operation extends Omit<Declaration<Kind, z.ZodObject, z.ZodType>, 'run' | 'etag'> {
+  readonly etag?: (data: unknown) => string;
   run(input: unknown, context: OperationContext): Promise<unknown>;
 }
-
-type AnyDeclaration<Input extends z.ZodObject, Output extends z.ZodType> =
-  | CommandDeclaration<Input, Output>
-  | QueryDeclaration<Input, Output>
-  | ListDeclaration<Input, Output>
-  | StreamDeclaration<Input, Output>;
 
 /**
  * Declares an operation once; it then exists on every door.
@@ -89,8 +54,8 @@ type AnyDeclaration<Input extends z.ZodObject, Output extends z.ZodType> =
  * @example
  * export const getThread = operation({ name: 'thread.get', kind: 'query', http: 'GET /v1/threads/{threadId}', … });
  */
-export const operation = <Input extends z.ZodObject, Output extends z.ZodType>(
-  declaration: AnyDeclaration<Input, Output>,
+export const operation = <K extends Kind, Input extends z.ZodObject, const Output extends z.ZodType>(
+  declaration: Declaration<K, Input, Output>,
 ): Operation =>
   // The gateway parses the input with this very schema before it calls run, so the types meet there and not here.
   declaration as unknown as Operation;
