@@ -3,7 +3,7 @@ import type { BackendNeeds } from './backend.js';
 import type { Kept } from './kept.js';
 import { StartupError } from './startup-error.js';
 
-const backOffMs = [0, 250, 1000, 4000];
+const patience = [0, 250, 1000, 4000];
 const calmMs = 60_000;
 
 /** Watches a backend that serves: one that ends is launched again, after ever longer pauses, until that stops helping. */
@@ -12,6 +12,7 @@ export function supervise(
   first: Kept,
   launch: () => Promise<Kept>,
   { log, onLost }: Pick<BackendNeeds, 'log' | 'onLost'>,
+  backOffMs: readonly number[] = patience,
 ): () => Promise<void> {
   let current = first;
   let stopping = false;

@@ -1,8 +1,199 @@
-import { Client } from 'pg';
-describe('x', () => {
-  it('y', async () => {
-    const c = new Client(process.env['TEST_DATABASE_URL']);
-    await c.connect();
-    await c.end();
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { firstAnswer, isRunning, processOf, processesOf, query, redis, serves, Stage, until } from './stage.js';
+
+const stage = new Stage();
+const asRoot = process.getuid?.() === 0 ? it : it.skip;
+
+afterEach(() => stage.clear());
+afterAll(() => stage.removeTemplate());
+
+describe('the embedded backends', () => {
+  it('keep data and addresses over a restart', async () => {
+    const home = await stage.usedHome();
+    const before = await stage.start(home);
+    await query(before.databaseUrl, 'create table kept as select 42 as answer');
+    await redis(before.redisUrl, (client) => client.rpush('kept', 'one', 'two'));
+    await before.stop();
+
+    const after = await stage.start(home);
+
+    expect(after).toMatchObject({ databaseUrl: before.databaseUrl, redisUrl: before.redisUrl });
+    expect(await query(after.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await redis(after.redisUrl, (client) => client.lrange('kept', 0, -1))).toEqual(['one', 'two']);
+  });
+
+  it('are durable before they answer, and never evict', async () => {
+    const { databaseUrl, redisUrl } = await stage.start(await stage.usedHome());
+
+    expect(
+      await query(databaseUrl, `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit')`),
+    ).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'synchronous_commit', setting: 'on' },
+    ]);
+    expect(await redis(redisUrl, (client) => client.config('GET', 'append*', 'maxmemory-policy'))).toEqual(
+      expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always', 'maxmemory-policy', 'noeviction']),
+    );
+  });
+
+  it('open to nobody without the password', async () => {
+    const { databaseUrl, redisUrl } = await stage.start(await stage.usedHome());
+
+    await expect(query(databaseUrl.replace(/:[^:@]*@/, ':guess@'), 'select 1')).rejects.toMatchObject({
+      code: '28P01',
+    });
+    await expect(firstAnswer(redisUrl, 'GET any')).resolves.toContain('NOAUTH');
+  });
+
+  it('leave nothing running when their server is killed', async () => {
+    const home = await stage.usedHome();
+    const server = await stage.startServer(home);
+    const processes = processesOf(home);
+    expect(processes.map(({ name }) => name).sort()).toEqual(['keeper', 'postgres', 'redis']);
+    expect(processes.every(isRunning)).toBe(true);
+
+    server.kill();
+
+    await until(() => !processes.some(isRunning));
+    expect(await serves(server)).toBe(false);
+  });
+
+  it('have everything that was answered before the server was killed', async () => {
+    const home = await stage.usedHome();
+    const server = await stage.startServer(home);
+    await query(server.databaseUrl, 'create table kept as select 42 as answer');
+    await redis(server.redisUrl, (client) => client.rpush('kept', 'one', 'two'));
+
+    server.kill();
+    const after = await startWhenReleased(home);
+
+    expect(await query(after.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await redis(after.redisUrl, (client) => client.lrange('kept', 0, -1))).toEqual(['one', 'two']);
+  });
+
+  it('end first what an earlier server and its keeper left', async () => {
+    const home = await stage.usedHome();
+    const server = await stage.startServer(home);
+    const left = processesOf(home).filter(({ name }) => name !== 'keeper');
+    process.kill(processOf(home, 'keeper').pid, 'SIGSTOP'); // So that it cannot see its server's end.
+    server.kill();
+    process.kill(processOf(home, 'keeper').pid, 'SIGKILL');
+
+    const after = await startWhenReleased(home);
+
+    expect(left.some(isRunning)).toBe(false);
+    expect(stage.logged).toContain('Ended postgres, left over from an earlier server of this home.');
+    expect(stage.logged).toContain('Ended redis, left over from an earlier server of this home.');
+    expect(await serves(after)).toBe(true);
+  });
+
+  it.each(['postgres', 'redis', 'keeper'])('come back at the same address when %s is killed', async (name) => {
+    const home = await stage.usedHome();
+    const urls = await stage.start(home);
+    const killed = processOf(home, name);
+
+    process.kill(killed.pid, 'SIGKILL');
+
+    await until(() => processesOf(home).some((process) => process.name === name && process.pid !== killed.pid));
+    await until(() => serves(urls));
+    expect(stage.logged.join()).toContain('is started again');
+  });
+
+  it('take a home that is thrown away with them, however their server ended', async () => {
+    const home = await stage.usedHome();
+    const server = await stage.startServer(home, 'throw-away');
+
+    server.kill();
+
+    await until(() => !existsSync(home));
+  });
+
+  it('start from scratch after a start that was cut short', async () => {
+    const home = stage.newHome();
+    mkdirSync(join(home, 'data/postgres/making'), { recursive: true });
+    writeFileSync(join(home, 'data/postgres/making/PG_VERSION'), '18');
+
+    expect(await serves(await stage.start(home))).toBe(true);
+  });
+
+  asRoot('keep their data outside a home that their own user cannot enter', async () => {
+    const closed = mkdtempSync(join(tmpdir(), 'palimpsest-closed-'));
+    const home = join(closed, 'home');
+
+    const { databaseUrl, stop } = await stage.start(home);
+    const outside = `/var/lib/palimpsest/${readHomeId(home)}`;
+
+    try {
+      expect(stage.logged.join()).toContain(`The data of this home lies in ${outside}`);
+      expect(existsSync(join(home, 'data'))).toBe(false);
+      expect(await query(databaseUrl, 'show data_directory')).toEqual([{ data_directory: `${outside}/postgres/data` }]);
+    } finally {
+      await stop();
+      rmSync(outside, { recursive: true });
+      rmSync(closed, { recursive: true });
+    }
   });
 });
+
+describe('a home', () => {
+  it('serves one server at a time', async () => {
+    const home = await stage.usedHome();
+    const first = await stage.start(home);
+
+    const second = await stage.startServer(home);
+
+    expect(second.refused).toBe(`PALIMPSEST_HOME ${home} is in use by the server with process id ${process.pid}.`);
+    expect(await serves(first)).toBe(true);
+  });
+
+  it('opens its secrets and data to nobody else', async () => {
+    const home = await stage.usedHome();
+    await stage.start(home);
+    const others = (file: string) => statSync(join(home, file)).mode & 0o007;
+    const groupAndOthers = (file: string) => statSync(join(home, file)).mode & 0o077;
+
+    expect(others('.')).toBe(0);
+    expect(
+      ['data', 'data/postgres', 'data/redis', 'logs', 'postgres.password', 'redis.password'].map(groupAndOthers),
+    ).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('is refused when every user can write to it', async () => {
+    const home = stage.newHome();
+    chmodSync(home, 0o777);
+
+    await expect(stage.start(home)).rejects.toThrow('can be written by every user');
+  });
+
+  it('is refused when it cannot be made', async () => {
+    const file = join(stage.newHome(), 'file');
+    writeFileSync(file, '');
+
+    await expect(stage.start(join(file, 'home'))).rejects.toMatchObject({ name: 'StartupError' });
+  });
+
+  it('is refused, and given back, when another version of PostgreSQL wrote its data', async () => {
+    const home = stage.newHome();
+    mkdirSync(join(home, 'data/postgres/data'), { recursive: true });
+    writeFileSync(join(home, 'data/postgres/data/PG_VERSION'), '17');
+
+    await expect(stage.start(home)).rejects.toThrow('was written by PostgreSQL 17, this is 18');
+    rmSync(join(home, 'data'), { recursive: true });
+    expect(await serves(await stage.start(home))).toBe(true);
+  });
+});
+
+const readHomeId = (home: string): string => readFileSync(join(home, 'id'), 'utf8');
+
+/** The kernel needs a moment to notice a death; until then the home is still the dead server's. */
+async function startWhenReleased(home: string) {
+  for (;;) {
+    try {
+      return await stage.start(home);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes('is in use'))) throw error;
+    }
+  }
+}
