@@ -23,7 +23,12 @@ export function ensureHome(path: string): string {
   } catch (error) {
     throw new StartupError(`PALIMPSEST_HOME ${home} cannot be used: ${reason(error)}.`);
   }
-  if ((statSync(home).mode & 0o002) !== 0) {
+  const { uid, mode } = statSync(home);
+  if (uid !== (process.getuid?.() ?? uid)) {
+    // Root could, and would leave files there that the owner's next start cannot open.
+    throw new StartupError(`PALIMPSEST_HOME ${home} belongs to another user (id ${uid}): start as that user.`);
+  }
+  if ((mode & 0o002) !== 0) {
     throw new StartupError(`PALIMPSEST_HOME ${home} can be written by every user: choose a private folder.`);
   }
   return home;

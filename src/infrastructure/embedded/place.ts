@@ -29,8 +29,14 @@ export function placeFor(home: Home, runAs: RunAs | undefined, log: (line: strin
     );
   }
   log(`The data of this home lies in ${outside}, because the user of the embedded backends cannot enter ${home.path}.`);
-  mkdirSync(systemFolder, { recursive: true, mode: 0o755 });
+  makeSystemFolder();
   return { folder: privateFolder(outside, runAs), runAs };
+}
+
+/** Passable for everybody, whatever root's umask is: what is private lies in folders of its own. */
+export function makeSystemFolder(): void {
+  mkdirSync(systemFolder, { recursive: true });
+  chmodSync(systemFolder, 0o755);
 }
 
 /** A folder of the backend's own, mode 0700. */

@@ -1,7 +1,8 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { systemFolder } from './place.js';
+import { makeSystemFolder, systemFolder } from './place.js';
 import { canReach, type RunAs } from './service-user.js';
 import { StartupError } from './startup-error.js';
 
@@ -33,9 +34,10 @@ function copied(native: string, version: string, log: (line: string) => void): s
   const target = join(systemFolder, `postgres-${version}`);
   if (existsSync(target)) return target;
   log(`Copying the PostgreSQL programs to ${target}, because their user cannot enter ${native}.`);
-  mkdirSync(systemFolder, { recursive: true, mode: 0o755 });
+  makeSystemFolder();
   const copy = mkdtempSync(`${target}.`);
   cpSync(native, join(copy, 'native'), { recursive: true, verbatimSymlinks: true });
+  execFileSync('chmod', ['-R', 'a+rX', join(copy, 'native')]); // They may have been installed under a strict umask.
   try {
     renameSync(join(copy, 'native'), target);
   } catch (error) {

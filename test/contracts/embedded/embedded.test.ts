@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstAnswer, isRunning, processOf, processesOf, query, redis, serves, Stage, until } from './stage.js';
@@ -165,6 +176,14 @@ describe('a home', () => {
     chmodSync(home, 0o777);
 
     await expect(stage.start(home)).rejects.toThrow('can be written by every user');
+  });
+
+  asRoot('is refused, and left as it is, when it belongs to another user', async () => {
+    const home = stage.newHome();
+    chownSync(home, 65_534, 65_534);
+
+    await expect(stage.start(home)).rejects.toThrow('belongs to another user (id 65534): start as that user.');
+    expect(readdirSync(home)).toEqual([]);
   });
 
   it('is refused when it cannot be made', async () => {
