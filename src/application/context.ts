@@ -9,7 +9,8 @@ export interface OperationContext {
   readonly caller: Caller;
   readonly correlationId: string;
   /** Author of what is written: the credential that writes. */
-  readonly author: { readonly type: 'key' | 'agent'; readonly id: string };
+  readonly author: Author;
+  now(): Date;
   readonly ids: {
     /** An id for what this command makes; the same idempotency key makes the same id again. */
     make(kind: IdKind, step?: string): string;
@@ -22,6 +23,8 @@ export interface OperationContext {
   /** The read models of every tenant; only for callers that are auditors or administrators. */
   readonly everyTenant: ReadDb | undefined;
   readonly cursors: Cursors;
+  /** Waits, bounded, until the read models show a position; false when they did not in time. */
+  shown(position: bigint): Promise<boolean>;
   readonly working: WorkingState;
   readonly purges: PurgeQueue;
   readonly keys: KeyMaker;
@@ -30,6 +33,11 @@ export interface OperationContext {
   /** The content revision that `If-Match` names. */
   readonly ifMatch: number | undefined;
   readonly log: Log;
+}
+
+export interface Author {
+  readonly type: 'key' | 'agent';
+  readonly id: string;
 }
 
 /** Opaque page marks: signed, and good only for the same caller, list and filter. */

@@ -204,6 +204,7 @@ class Run {
       caller,
       correlationId,
       author: { type: 'key', id: caller.keyId },
+      now: () => needs.clock.now(),
       ids: {
         make: (kind, step = '') => (named ? derivedId(kind, ...named, step) : newId(kind, needs.clock.now())),
         uuid: (step) => derivedUuid(commandId, step),

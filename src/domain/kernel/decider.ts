@@ -14,6 +14,12 @@ export interface DomainEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** What an evolution may know of an event besides its data: its id, and when it happened (RFC 3339). */
+export interface EventFacts {
+  readonly id: string;
+  readonly at: string;
+}
+
 /** What a decision says: the events that follow (none: nothing to do), or a refusal from the declared codes. */
 export type Decision<Event extends DomainEvent, Code extends RefusalCode = never> = readonly Event[] | Refusal<Code>;
 
@@ -26,7 +32,11 @@ export interface Aggregate<State, Event extends DomainEvent> {
   readonly category: string;
   readonly initial: State;
   readonly evolve: {
-    readonly [Type in Event['type']]: (state: State, data: Extract<Event, { type: Type }>['data'], at: string) => State;
+    readonly [Type in Event['type']]: (
+      state: State,
+      data: Extract<Event, { type: Type }>['data'],
+      event: EventFacts,
+    ) => State;
   };
   /** Raise it when the shape of the state changes: older snapshots are then ignored. */
   readonly snapshotVersion?: number;
@@ -44,19 +54,19 @@ export class UnknownEventType extends Error {
 export function evolve<State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
   state: State,
-  event: DomainEvent & { readonly at: string },
+  event: DomainEvent & EventFacts,
 ): State {
   // The index is a type name read from the store, so the compiler cannot pair it with its data; the schema check at decoding did.
   const step = (
-    aggregate.evolve as Readonly<Record<string, ((s: State, d: unknown, at: string) => State) | undefined>>
+    aggregate.evolve as Readonly<Record<string, ((s: State, d: unknown, e: EventFacts) => State) | undefined>>
   )[event.type];
   if (!step) throw new UnknownEventType(aggregate.category, event.type);
-  return step(state, event.data, event.at);
+  return step(state, event.data, event);
 }
 
 export const fold = <State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
-  events: Iterable<DomainEvent & { readonly at: string }>,
+  events: Iterable<DomainEvent & EventFacts>,
   from: State = aggregate.initial,
 ): State => {
   let state = from;

@@ -13,6 +13,8 @@ export type Scratchpad =
       readonly createdAt: string;
       /** 0 until content is first set; then one more with every set or clear. */
       readonly contentRevision: number;
+      /** Names the staged text of the latest revision. */
+      readonly contentEventId: string | null;
       readonly contentAt: string;
       readonly bytes: number;
       readonly sha256: string;
@@ -25,23 +27,26 @@ export const scratchpad: Aggregate<Scratchpad, ScratchpadEvent> = {
   category: 'scratchpad',
   initial: { status: 'absent' },
   evolve: {
-    'scratchpad.created': (_, { scratchpadId, threadId, ownerId }, at) => ({
+    'scratchpad.created': (_, { scratchpadId, threadId, ownerId }, { at }) => ({
       status: 'open',
       id: scratchpadId,
       threadId,
       ownerId,
       createdAt: at,
       contentRevision: 0,
+      contentEventId: null,
       contentAt: at,
       bytes: 0,
       sha256: emptySha256,
     }),
     'scratchpad.updated': (state) => state,
-    'scratchpad.content_set': (state, { revision, bytes, sha256 }, at) =>
-      state.status === 'open' ? { ...state, contentRevision: revision, contentAt: at, bytes, sha256 } : state,
-    'scratchpad.content_cleared': (state, { revision }, at) =>
+    'scratchpad.content_set': (state, { revision, bytes, sha256 }, { id, at }) =>
       state.status === 'open'
-        ? { ...state, contentRevision: revision, contentAt: at, bytes: 0, sha256: emptySha256 }
+        ? { ...state, contentRevision: revision, contentEventId: id, contentAt: at, bytes, sha256 }
+        : state,
+    'scratchpad.content_cleared': (state, { revision }, { id, at }) =>
+      state.status === 'open'
+        ? { ...state, contentRevision: revision, contentEventId: id, contentAt: at, bytes: 0, sha256: emptySha256 }
         : state,
     'scratchpad.deleted': (_, { scratchpadId, threadId }) => ({
       status: 'deleted',

@@ -1,0 +1,39 @@
+import { listAudit } from '../../projections/audit.js';
+import type { Rows } from '../../projections/rows.js';
+import * as threads from '../domain/thread/thread.js';
+import { buryScratchpad, type PadWork } from './pads.js';
+import type { SubjectKeys } from './ports.js';
+
+export interface ErasureWork extends PadWork {
+  readonly db: Rows;
+  readonly subjects: SubjectKeys;
+  shown(position: bigint): Promise<boolean>;
+}
+
+/**
+ * Walks everything an erased user owns and destroys it, then the key that their personal text is sealed under.
+ * Idempotent: the operation does it at once, and the reaction on `user.erased` does it again. What there is to destroy is
+ * read from the audit trail, which forgets nothing; what was begun meanwhile is met by the reaction on its own event.
+ */
+export async function eraseEverything(userId: string, upTo: bigint | undefined, work: ErasureWork): Promise<void> {
+  if (upTo !== undefined && !(await work.shown(upTo)))
+    throw new Error('The audit trail is behind; the erase goes on later.');
+  for await (const threadId of threadsEverOwned(work.db, userId)) {
+    const deleted = await work.streams.load(threads.thread, threadId);
+    if (deleted.status === 'open') await work.streams.transact(threads.thread, threadId, threads.remove);
+    if (deleted.status !== 'absent' && deleted.scratchpadId !== null)
+      await buryScratchpad(deleted.scratchpadId, userId, work);
+  }
+  await work.subjects.destroy(userId);
+}
+
+async function* threadsEverOwned(db: Rows, ownerId: string): AsyncIterable<string> {
+  const limit = 200;
+  let after: string | undefined;
+  for (;;) {
+    const rows = await listAudit(db, { ownerId, type: 'thread.created' }, { order: 'asc', limit, after });
+    for (const { data } of rows.slice(0, limit)) if (typeof data['threadId'] === 'string') yield data['threadId'];
+    if (rows.length <= limit) return;
+    after = rows[limit - 1]?.position;
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { findWorkspace } from '../../../../projections/workspaces.js';
+import { create, key } from '../../../domain/key/key.js';
+import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { includes, workspace } from '../../../domain/workspace/workspace.js';
+import { allScopes, type Caller } from '../../caller.js';
+import type { OperationContext } from '../../context.js';
+import { operation } from '../../operation.js';
+import { invalid } from '../../parse.js';
+import { id, name } from '../../schemas.js';
+import { keyShape } from './shapes.js';
+
+export const createKey = operation({
+  name: 'key.create',
+  kind: 'command',
+  summary: 'Create an API key with the scopes of yours or fewer. The key is shown only in this answer.',
+  http: 'POST /v1/keys',
+  scope: 'keys:write',
+  price: 'free',
+  creates: true,
+  input: z.strictObject({
+    name: name(),
+    scopes: z.array(z.enum(allScopes)).min(1).max(allScopes.length).optional(),
+    expiresAt: z.iso
+      .datetime({ precision: 3 })
+      .or(z.iso.datetime({ precision: 0 }))
+      .optional(),
+    workspaceId: id('workspace').optional(),
+  }),
+  output: keyShape.extend({
+    key: z.string().optional().meta({ description: 'The plain key; absent when the command is replayed.' }),
+  }),
+  refuses: ['not_found', 'authorization_refused', 'validation_failed', 'conflict'],
+  async run(input, context) {
+    const { caller, ids, streams, keys } = context;
+    const scopes = [...new Set(input.scopes ?? [...caller.scopes])].sort();
+    if (!scopes.every((scope) => caller.scopes.has(scope))) return refuse('authorization_refused');
+    const workspaceId = input.workspaceId ?? caller.workspaceId;
+    if (!(await isMember(caller, workspaceId, context))) return refuse('not_found');
+
+    const keyId = ids.make('key');
+    const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt).toISOString();
+    const { key: plain, secretHash, display } = keys.make(keyId);
+    const data = {
+      keyId,
+      userId: caller.userId,
+      workspaceId,
+      role: caller.role,
+      name: input.name,
+      scopes,
+      secretHash,
+      display,
+      expiresAt,
+    };
+    const created = await streams.transact(key, keyId, (state, at) =>
+      expiresAt !== null && expiresAt <= at
+        ? invalid([{ param: 'expiresAt', rule: 'must be in the future' }])
+        : create(state, data),
+    );
+    if (isRefusal(created)) return created;
+    return {
+      ...{ id: keyId, name: input.name, display, scopes, workspaceId, expiresAt },
+      createdAt: created.events[0]?.at ?? '',
+      lastUsedAt: null,
+      ...(!created.replayed && { key: plain }),
+    };
+  },
+});
+
+async function isMember(
+  { userId, workspaceId: own }: Caller,
+  workspaceId: string,
+  { db, streams }: OperationContext,
+): Promise<boolean> {
+  if (workspaceId === own) return true;
+  const seen = await findWorkspace(db, userId, workspaceId);
+  return seen !== undefined && includes(await streams.as(seen.ownerId).load(workspace, workspaceId), userId);
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { listKeys as find } from '../../../../projections/keys.js';
+import { pageOf } from '../../lists.js';
+import { operation } from '../../operation.js';
+import { paging } from '../../schemas.js';
+import { keyShape } from './shapes.js';
+
+export const listKeys = operation({
+  name: 'key.list',
+  kind: 'list',
+  summary: 'List your API keys that are not revoked; never the keys themselves.',
+  http: 'GET /v1/keys',
+  scope: 'keys:read',
+  price: 'free',
+  input: z.strictObject(paging),
+  output: keyShape,
+  refuses: [],
+  run: (input, { caller, db, cursors }) =>
+    pageOf(cursors, 'key.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { listMessages as find } from '../../../../projections/messages.js';
+import { findThread } from '../../../../projections/threads.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { pageOf } from '../../lists.js';
+import { operation } from '../../operation.js';
+import { id, paging } from '../../schemas.js';
+import { messageShape } from './shapes.js';
+
+export const listMessages = operation({
+  name: 'message.list',
+  kind: 'list',
+  summary: 'List the messages of a thread.',
+  http: 'GET /v1/threads/{threadId}/messages',
+  scope: 'messages:read',
+  price: 'free',
+  input: z.strictObject({ threadId: id('thread'), ...paging }),
+  output: messageShape,
+  refuses: ['not_found'],
+  async run({ threadId, ...page }, { caller, db, cursors }) {
+    if (!(await findThread(db, caller.userId, threadId))) return refuse('not_found');
+    return pageOf(cursors, 'message.list', { threadId }, page, (stretch) => find(db, caller.userId, threadId, stretch));
+  },
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { operation } from '../../operation.js';
+
+export const listProjections = operation({
+  name: 'projection.list',
+  kind: 'query',
+  summary: 'How far each read model is, and what it had to set aside.',
+  http: 'GET /v1/projections',
+  scope: 'projections:read',
+  roles: ['admin'],
+  price: 'free',
+  input: z.strictObject({}),
+  output: z.array(
+    z.object({
+      name: z.string(),
+      position: z.string(),
+      lag: z.number().int().meta({ description: 'Events behind the log; 0 when caught up.' }),
+      parked: z
+        .number()
+        .int()
+        .meta({ description: 'Streams set aside because one of their events could not be applied.' }),
+      rebuilding: z.boolean(),
+    }),
+  ),
+  refuses: [],
+  run: async (_, { projections }) => [...(await projections.list())],
+});

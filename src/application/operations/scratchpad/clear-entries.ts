@@ -1,0 +1,20 @@
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { clearLedger } from '../../pad-entries.js';
+import { clearedShape, scratchpadInput } from './shapes.js';
+
+export const clearEntries = operation({
+  name: 'scratchpad.entry.clear',
+  kind: 'command',
+  summary: 'Remove every entry of a scratchpad; its content stays.',
+  http: 'DELETE /v1/scratchpads/{scratchpadId}/entries',
+  scope: 'scratchpads:write',
+  price: 'free',
+  input: scratchpadInput,
+  output: clearedShape,
+  refuses: ['not_found'],
+  async run({ scratchpadId }, context) {
+    const count = await clearLedger({ scratchpadId, ownerId: context.caller.userId }, context);
+    return isRefusal(count) ? count : { scratchpadId, scope: 'entries' as const, cleared: true as const, count };
+  },
+});

@@ -1,0 +1,21 @@
+import { operation } from '../../operation.js';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { readContent } from '../../pad-content.js';
+import { contentShape, scratchpadInput } from './shapes.js';
+
+export const getContent = operation({
+  name: 'scratchpad.content.get',
+  kind: 'query',
+  summary: "Read a scratchpad's content: the supervisor's current plan.",
+  http: 'GET /v1/scratchpads/{scratchpadId}/content',
+  scope: 'scratchpads:read',
+  price: 'free',
+  input: scratchpadInput,
+  output: contentShape,
+  refuses: ['not_found'],
+  etag: ({ revision }) => `"r${revision}"`,
+  async run({ scratchpadId }, context) {
+    const content = await readContent({ scratchpadId, ownerId: context.caller.userId }, context);
+    return isRefusal(content) ? content : { scratchpadId, ...content };
+  },
+});

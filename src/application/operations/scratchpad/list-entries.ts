@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { readEntries } from '../../pad-reading.js';
+import { entryShape, scratchpadInput } from './shapes.js';
+
+/** Oldest first, the order of the ledger; `order=desc` starts at its end. */
+export const listEntries = operation({
+  name: 'scratchpad.entry.list',
+  kind: 'list',
+  summary: 'List the entries of a scratchpad in the order of its ledger.',
+  http: 'GET /v1/scratchpads/{scratchpadId}/entries',
+  scope: 'scratchpads:read',
+  price: 'free',
+  input: scratchpadInput.extend({
+    limit: z.number().int().min(1).max(100).default(20),
+    cursor: z.string().max(512).optional(),
+    order: z.enum(['asc', 'desc']).default('asc'),
+  }),
+  output: entryShape,
+  refuses: ['not_found'],
+  async run({ scratchpadId, limit, cursor, order }, context) {
+    const filter = { scratchpadId, order };
+    const place = context.cursors.open('scratchpad.entry.list', filter, cursor);
+    if (isRefusal(place)) return place;
+    const pad = { scratchpadId, ownerId: context.caller.userId };
+    const read = await readEntries(
+      pad,
+      { limit, order, after: place === undefined ? undefined : Number(place) },
+      context,
+    );
+    if (!read) return refuse('not_found');
+    const { entries, next } = read;
+    return {
+      items: entries.map((entry) => ({ ...entry, scratchpadId, createdAt: entry.at })),
+      nextCursor: next === undefined ? null : context.cursors.seal('scratchpad.entry.list', filter, String(next)),
+    };
+  },
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { findScratchpadOfThread } from '../../../../projections/scratchpads.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+import { scratchpadShape } from './shapes.js';
+
+export const resolveScratchpad = operation({
+  name: 'scratchpad.resolve',
+  kind: 'query',
+  summary: 'Find the scratchpad of a thread.',
+  http: 'GET /v1/threads/{threadId}/scratchpad',
+  scope: 'scratchpads:read',
+  price: 'free',
+  input: z.strictObject({ threadId: id('thread') }),
+  output: scratchpadShape,
+  refuses: ['not_found'],
+  run: async ({ threadId }, { caller, db }) =>
+    (await findScratchpadOfThread(db, caller.userId, threadId)) ?? refuse('not_found'),
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { create, thread } from '../../../domain/thread/thread.js';
+import { operation } from '../../operation.js';
+import { metadata, name } from '../../schemas.js';
+import { threadShape } from './shapes.js';
+
+export const createThread = operation({
+  name: 'thread.create',
+  kind: 'command',
+  summary: 'Open a thread: messages, and at most one scratchpad.',
+  http: 'POST /v1/threads',
+  scope: 'threads:write',
+  price: 'free',
+  creates: true,
+  input: z.strictObject({ title: name().nullable().default(null), metadata: metadata().default({}) }),
+  output: threadShape,
+  refuses: ['conflict'],
+  async run({ title, metadata }, { caller, ids, streams }) {
+    const threadId = ids.make('thread');
+    const data = { threadId, ownerId: caller.userId, title, metadata };
+    const created = await streams.transact(thread, threadId, (state) => create(state, data));
+    if (isRefusal(created)) return created;
+    const at = created.events[0]?.at ?? '';
+    return { id: threadId, title, metadata, ownerId: caller.userId, scratchpadId: null, createdAt: at, updatedAt: at };
+  },
+});

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { remove, thread } from '../../../domain/thread/thread.js';
+import { operation } from '../../operation.js';
+import { buryScratchpad } from '../../pads.js';
+import { id } from '../../schemas.js';
+
+export const deleteThread = operation({
+  name: 'thread.delete',
+  kind: 'command',
+  summary: 'Delete a thread, its messages and its scratchpad, for good.',
+  http: 'DELETE /v1/threads/{threadId}',
+  scope: 'threads:write',
+  price: 'free',
+  input: z.strictObject({ threadId: id('thread') }),
+  output: z.object({ id: id('thread'), deleted: z.literal(true) }),
+  refuses: ['not_found', 'conflict'],
+  async run({ threadId }, context) {
+    const deleted = await context.streams.transact(thread, threadId, remove);
+    if (isRefusal(deleted)) return deleted;
+    if (deleted.state.status === 'deleted' && deleted.state.scratchpadId !== null) {
+      await buryScratchpad(deleted.state.scratchpadId, context.caller.userId, context);
+    }
+    return { id: threadId, deleted: true as const };
+  },
+});

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { findThread } from '../../../../projections/threads.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+import { threadShape } from './shapes.js';
+
+export const getThread = operation({
+  name: 'thread.get',
+  kind: 'query',
+  summary: 'Read a thread.',
+  http: 'GET /v1/threads/{threadId}',
+  scope: 'threads:read',
+  price: 'free',
+  input: z.strictObject({ threadId: id('thread') }),
+  output: threadShape,
+  refuses: ['not_found'],
+  run: async ({ threadId }, { caller, db }) => (await findThread(db, caller.userId, threadId)) ?? refuse('not_found'),
+});

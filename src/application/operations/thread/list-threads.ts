@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { listThreads as find } from '../../../../projections/threads.js';
+import { pageOf } from '../../lists.js';
+import { operation } from '../../operation.js';
+import { paging } from '../../schemas.js';
+import { threadShape } from './shapes.js';
+
+export const listThreads = operation({
+  name: 'thread.list',
+  kind: 'list',
+  summary: 'List your threads.',
+  http: 'GET /v1/threads',
+  scope: 'threads:read',
+  price: 'free',
+  input: z.strictObject(paging),
+  output: threadShape,
+  refuses: [],
+  run: (input, { caller, db, cursors }) =>
+    pageOf(cursors, 'thread.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+});

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import * as keys from '../../../domain/key/key.js';
+import { roles } from '../../../domain/user/events.js';
+import * as users from '../../../domain/user/user.js';
+import * as workspaces from '../../../domain/workspace/workspace.js';
+import { scopesOf } from '../../caller.js';
+import { operation } from '../../operation.js';
+import { id, name, time } from '../../schemas.js';
+import { userShape } from './shapes.js';
+
+/** `user.created` is the commit; workspace and key follow from it, and a retry with the same idempotency key makes them up. */
+export const createUser = operation({
+  name: 'user.create',
+  kind: 'command',
+  summary: 'Create a user with a workspace and a first API key. The key is shown only in this answer.',
+  http: 'POST /v1/users',
+  scope: 'users:write',
+  roles: ['admin'],
+  price: 'free',
+  creates: true,
+  input: z.strictObject({ name: name(), role: z.enum(roles).default('member') }),
+  output: z.object({
+    user: userShape,
+    workspace: z.object({ id: id('workspace'), name: z.string(), ownerId: id('user') }),
+    key: z.object({
+      id: id('key'),
+      key: z.string().optional().meta({ description: 'The plain key; absent when the command is replayed.' }),
+      scopes: z.array(z.string()),
+      expiresAt: time().nullable(),
+    }),
+  }),
+  refuses: ['conflict'],
+  async run(input, { ids, streams, keys: keyMaker }) {
+    const made = { userId: ids.make('user'), workspaceId: ids.make('workspace'), keyId: ids.make('key') };
+    const { userId, workspaceId, keyId } = made;
+    const theirs = streams.as(userId);
+    const created = await theirs.transact(users.user, userId, (state) =>
+      users.create(state, { ...made, name: input.name, role: input.role }),
+    );
+    if (isRefusal(created)) return created;
+
+    const workspace = { workspaceId, name: input.name, ownerId: userId };
+    const opened = await theirs.transact(workspaces.workspace, workspaceId, (state) =>
+      workspaces.create(state, workspace),
+    );
+    if (isRefusal(opened)) return opened;
+
+    const { key, secretHash, display } = keyMaker.make(keyId);
+    const scopes = [...scopesOf(input.role)];
+    const first = {
+      keyId,
+      userId,
+      workspaceId,
+      role: input.role,
+      name: 'first key',
+      scopes,
+      secretHash,
+      display,
+      expiresAt: null,
+    };
+    const issued = await theirs.transact(keys.key, keyId, (state) => keys.create(state, first));
+    if (isRefusal(issued)) return issued;
+
+    const createdAt = created.events[0]?.at ?? '';
+    return {
+      user: { id: userId, name: input.name, role: input.role, createdAt },
+      workspace: { id: workspaceId, name: workspace.name, ownerId: userId },
+      key: { id: keyId, ...(!issued.replayed && { key }), scopes, expiresAt: null },
+    };
+  },
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { findUser } from '../../../../projections/users.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+import { userShape } from './shapes.js';
+
+export const getMe = operation({
+  name: 'me.get',
+  kind: 'query',
+  summary: 'Who this key belongs to and what it may do.',
+  http: 'GET /v1/me',
+  scope: 'users:read',
+  price: 'free',
+  input: z.strictObject({}),
+  output: z.object({
+    user: userShape,
+    workspace: z.object({ id: id('workspace') }),
+    key: z.object({ id: id('key'), scopes: z.array(z.string()) }),
+  }),
+  refuses: ['not_found'],
+  async run(_, { caller, db }) {
+    const user = await findUser(db, caller.userId);
+    if (!user) return refuse('not_found');
+    return {
+      user,
+      workspace: { id: caller.workspaceId },
+      key: { id: caller.keyId, scopes: [...caller.scopes].sort() },
+    };
+  },
+});

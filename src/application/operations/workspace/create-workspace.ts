@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { create, workspace } from '../../../domain/workspace/workspace.js';
+import { operation } from '../../operation.js';
+import { name } from '../../schemas.js';
+import { workspaceShape } from './shapes.js';
+
+export const createWorkspace = operation({
+  name: 'workspace.create',
+  kind: 'command',
+  summary: 'Create a workspace that you own and pay for.',
+  http: 'POST /v1/workspaces',
+  scope: 'workspaces:write',
+  price: 'free',
+  creates: true,
+  input: z.strictObject({ name: name() }),
+  output: workspaceShape,
+  refuses: ['conflict'],
+  async run(input, { caller, ids, streams }) {
+    const workspaceId = ids.make('workspace');
+    const data = { workspaceId, name: input.name, ownerId: caller.userId };
+    const created = await streams.transact(workspace, workspaceId, (state) => create(state, data));
+    if (isRefusal(created)) return created;
+    return { id: workspaceId, name: input.name, ownerId: caller.userId, createdAt: created.events[0]?.at ?? '' };
+  },
+});

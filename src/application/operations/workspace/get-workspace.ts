@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { findWorkspace } from '../../../../projections/workspaces.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+import { workspaceShape } from './shapes.js';
+
+export const getWorkspace = operation({
+  name: 'workspace.get',
+  kind: 'query',
+  summary: 'Read a workspace that you are a member of.',
+  http: 'GET /v1/workspaces/{workspaceId}',
+  scope: 'workspaces:read',
+  price: 'free',
+  input: z.strictObject({ workspaceId: id('workspace') }),
+  output: workspaceShape,
+  refuses: ['not_found'],
+  run: async ({ workspaceId }, { caller, db }) =>
+    (await findWorkspace(db, caller.userId, workspaceId)) ?? refuse('not_found'),
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { listWorkspaces as find } from '../../../../projections/workspaces.js';
+import { pageOf } from '../../lists.js';
+import { operation } from '../../operation.js';
+import { paging } from '../../schemas.js';
+import { workspaceShape } from './shapes.js';
+
+export const listWorkspaces = operation({
+  name: 'workspace.list',
+  kind: 'list',
+  summary: 'List the workspaces that you are a member of.',
+  http: 'GET /v1/workspaces',
+  scope: 'workspaces:read',
+  price: 'free',
+  input: z.strictObject(paging),
+  output: workspaceShape,
+  refuses: [],
+  run: (input, { caller, db, cursors }) =>
+    pageOf(cursors, 'workspace.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+});

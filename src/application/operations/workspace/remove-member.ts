@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { removeMember as remove, workspace } from '../../../domain/workspace/workspace.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+
+/** Keys that the member made in this workspace stop working within 5 s: authentication asks for membership. */
+export const removeMember = operation({
+  name: 'workspace.member.remove',
+  kind: 'command',
+  summary: 'End the membership of a user in a workspace that you own; their keys in it stop working.',
+  http: 'DELETE /v1/workspaces/{workspaceId}/members/{memberId}',
+  scope: 'workspaces:write',
+  price: 'free',
+  input: z.strictObject({ workspaceId: id('workspace'), memberId: id('user') }),
+  output: z.object({ workspaceId: id('workspace'), memberId: id('user'), removed: z.literal(true) }),
+  refuses: ['not_found', 'precondition_failed', 'conflict'],
+  async run({ workspaceId, memberId }, { streams }) {
+    const removed = await streams.transact(workspace, workspaceId, (state) => remove(state, memberId));
+    return isRefusal(removed) ? removed : { workspaceId, memberId, removed: true as const };
+  },
+});

@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { id, time } from '../../schemas.js';
+
+export const workspaceShape = z.object({
+  id: id('workspace'),
+  name: z.string(),
+  ownerId: id('user'),
+  createdAt: time(),
+});

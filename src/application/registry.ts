@@ -1,0 +1,52 @@
+import type { Operation } from './operation.js';
+import { exportAudit } from './operations/audit/export-audit.js';
+import { listAudit } from './operations/audit/list-audit.js';
+import { createKey } from './operations/key/create-key.js';
+import { listKeys } from './operations/key/list-keys.js';
+import { revokeKey } from './operations/key/revoke-key.js';
+import { appendMessage } from './operations/message/append-message.js';
+import { deleteMessage } from './operations/message/delete-message.js';
+import { listMessages } from './operations/message/list-messages.js';
+import { listProjections } from './operations/projection/list-projections.js';
+import { rebuildProjection } from './operations/projection/rebuild-projection.js';
+import { appendEntry } from './operations/scratchpad/append-entry.js';
+import { clearContent } from './operations/scratchpad/clear-content.js';
+import { clearEntries } from './operations/scratchpad/clear-entries.js';
+import { clearScratchpad } from './operations/scratchpad/clear-scratchpad.js';
+import { createScratchpad } from './operations/scratchpad/create-scratchpad.js';
+import { deleteScratchpad } from './operations/scratchpad/delete-scratchpad.js';
+import { getContent } from './operations/scratchpad/get-content.js';
+import { getScratchpad } from './operations/scratchpad/get-scratchpad.js';
+import { listEntries } from './operations/scratchpad/list-entries.js';
+import { listScratchpads } from './operations/scratchpad/list-scratchpads.js';
+import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js';
+import { setContent } from './operations/scratchpad/set-content.js';
+import { updateScratchpad } from './operations/scratchpad/update-scratchpad.js';
+import { viewScratchpad } from './operations/scratchpad/view-scratchpad.js';
+import { createThread } from './operations/thread/create-thread.js';
+import { deleteThread } from './operations/thread/delete-thread.js';
+import { getThread } from './operations/thread/get-thread.js';
+import { listThreads } from './operations/thread/list-threads.js';
+import { updateThread } from './operations/thread/update-thread.js';
+import { createUser } from './operations/user/create-user.js';
+import { eraseUser } from './operations/user/erase-user.js';
+import { getMe } from './operations/user/get-me.js';
+import { getUser } from './operations/user/get-user.js';
+import { addMember } from './operations/workspace/add-member.js';
+import { createWorkspace } from './operations/workspace/create-workspace.js';
+import { getWorkspace } from './operations/workspace/get-workspace.js';
+import { listWorkspaces } from './operations/workspace/list-workspaces.js';
+import { removeMember } from './operations/workspace/remove-member.js';
+
+/** Every operation there is. What stands here exists on every door; what does not exists nowhere. */
+export const operations: readonly Operation[] = [
+  ...[createUser, getUser, eraseUser, getMe],
+  ...[createWorkspace, listWorkspaces, getWorkspace, addMember, removeMember],
+  ...[createKey, listKeys, revokeKey],
+  ...[createThread, getThread, listThreads, updateThread, deleteThread],
+  ...[appendMessage, listMessages, deleteMessage],
+  ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
+  ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
+  ...[listAudit, exportAudit],
+  ...[listProjections, rebuildProjection],
+];
