@@ -1,0 +1,30 @@
+import { destination, pino } from 'pino';
+import type { Log } from '../application/ports.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** File descriptor: 1 is stdout, 2 is stderr. */
+  readonly fd?: 1 | 2;
+}
+
+/** A line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error. */
+export function makeLog({ level, fd = 1 }: LogOptions): Log & { flush(): void } {
+  // Written in the background, so that a slow reader of the log does not slow requests; the rest is written at exit.
+  const stream = destination({ dest: fd, sync: false });
+  const logger = pino({ level, base: { pid: process.pid }, serializers: { err: () => '[error]' } }, stream);
+  return {
+    info: (fields, message) => logger.info(withoutErrors(fields), message),
+    warn: (fields, message) => logger.warn(withoutErrors(fields), message),
+    error: (fields, message) => logger.error(withoutErrors(fields), message),
+    flush: () => stream.flushSync(),
+  };
+}
+
+/** Drivers put rows, commands and bodies into their errors (M11): of one that slips in, only its kind is written. */
+function withoutErrors(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const errors = Object.entries(fields).filter(([, value]) => value instanceof Error);
+  if (errors.length === 0) return fields;
+  return { ...fields, ...Object.fromEntries(errors.map(([name, error]) => [name, error?.constructor.name])) };
+}

@@ -1,0 +1,17 @@
+import type { RequestHandler } from 'express';
+import type { Log } from '../../application/ports.js';
+
+/** One line for each request when it is over: the route as declared, never the URL, whose words are the caller's. */
+export const accessLog =
+  (log: Log): RequestHandler =>
+  (request, response, next) => {
+    const begun = performance.now();
+    response.once('close', () => {
+      // Set by whichever handler answered.
+      const { route = '(none)', correlationId } = response.locals as { route?: string; correlationId?: string };
+      const ms = Math.round((performance.now() - begun) * 10) / 10;
+      const cut = response.writableFinished ? {} : { cut: true };
+      log.info({ method: request.method, route, status: response.statusCode, ms, correlationId, ...cut }, 'request');
+    });
+    next();
+  };

@@ -1,0 +1,45 @@
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import type { Gateway } from '../../application/gateway.js';
+import type { Operation } from '../../application/operation.js';
+import type { Log } from '../../application/ports.js';
+import { accessLog } from './access-log.js';
+import { docsPage } from './docs.js';
+import { answerFault, refuseUnknown, refuseWhile } from './fallbacks.js';
+import { openApi } from './openapi.js';
+import { probes, type Checks, type Exposition } from './probes.js';
+import { restRouter } from './router.js';
+
+export interface RestNeeds {
+  readonly operations: readonly Operation[];
+  readonly gateway: Gateway;
+  readonly log: Log;
+  /** One for each backend, by the name that `/readyz` shows. */
+  readonly checks: Checks;
+  readonly exposition: Exposition;
+  /** The product's version, for the API document. */
+  readonly version: string;
+  /** True once the process is ending: not ready, and operations are answered with `unavailable`. */
+  readonly draining: () => boolean;
+}
+
+/** The REST door and what stands beside it: probes, metrics, the API document and its page. */
+export function restApp({ operations, gateway, log, checks, exposition, version, draining }: RestNeeds): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(accessLog(log));
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
+  app.use('/v1', refuseWhile(draining));
+  app.use(restRouter(operations, gateway));
+  app.use(probes(checks, draining, exposition));
+  app.get('/openapi.json', (_request, response) => {
+    response.locals['route'] = '/openapi.json';
+    response.json(openApi(operations, version));
+  });
+  app.use(docsPage());
+  app.use(refuseUnknown);
+  app.use(answerFault(log));
+  return app;
+}

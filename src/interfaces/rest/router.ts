@@ -1,0 +1,53 @@
+import { Router, type RequestHandler } from 'express';
+import type { Gateway } from '../../application/gateway.js';
+import type { Operation } from '../../application/operation.js';
+import { isRefusal } from '../../domain/kernel/refusal.js';
+import { callsOf } from './call.js';
+import { refuseMethod } from './fallbacks.js';
+import { sendLines } from './lines.js';
+import { sendRefusal, sendSuccess, successHeaders } from './reply.js';
+
+/** REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. */
+export function restRouter(operations: readonly Operation[], gateway: Gateway): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, methods] of byPath(operations)) {
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    const allowed = [...methods.keys()].join(', ');
+    // Express would run a GET route for HEAD, which then reads, charges and streams for nobody (J9).
+    route.head(refuseMethod(allowed, path));
+    for (const [method, operation] of methods) {
+      // The declaration's type knows five methods, all of which a route has by their lower-case name.
+      route[method.toLowerCase() as 'get'](answer(operation, path, gateway));
+    }
+    route.all(refuseMethod(allowed, path));
+  }
+  return router;
+}
+
+/** Operations by path and method, fixed segments before named ones, so that `/agents/enroll` is not read as an id. */
+function byPath(operations: readonly Operation[]): readonly (readonly [string, ReadonlyMap<string, Operation>])[] {
+  const paths = new Map<string, Map<string, Operation>>();
+  for (const operation of operations) {
+    const [method = '', path = ''] = operation.http.split(' ');
+    const methods = paths.get(path) ?? new Map<string, Operation>();
+    const other = methods.get(method);
+    if (other) throw new Error(`${operation.name} and ${other.name} have the same route.`);
+    paths.set(path, methods.set(method, operation));
+  }
+  return [...paths].sort(([a], [b]) => (a.replaceAll('{', '~') < b.replaceAll('{', '~') ? -1 : 1));
+}
+
+function answer(operation: Operation, path: string, gateway: Gateway): RequestHandler {
+  const callOf = callsOf(operation);
+  return async (request, response) => {
+    response.locals['route'] = path;
+    const call = await callOf(request);
+    if (!call) return;
+    const { correlationId, result } = await gateway(call);
+    response.locals['correlationId'] = correlationId;
+    if (isRefusal(result)) sendRefusal(request, response, result, correlationId);
+    else if (operation.kind !== 'stream') sendSuccess(response, operation, result, correlationId);
+    // A stream operation's type makes it answer an async iterable.
+    else await sendLines(response, successHeaders(result, correlationId), result.data as AsyncIterable<unknown>);
+  };
+}
