@@ -1,0 +1,15 @@
+import type { DecodedEvent } from '../codec.js';
+import type { ErasureWork } from '../erasure.js';
+
+/**
+ * Event in, effect out. Called at least once for each event, in the order of the log, after the event is stored; so every
+ * effect is idempotent. A rebuild of a read model calls none of them (03-flows, rule 5).
+ */
+export interface Reaction {
+  readonly name: string;
+  /** By event type. An effect that throws is tried again with back-off. */
+  readonly on: Readonly<Record<string, (event: DecodedEvent) => Promise<void>>>;
+}
+
+/** What the system works with on behalf of an event's owner: bound to that tenant, under the event's correlation id. */
+export type SystemWork = ErasureWork;
