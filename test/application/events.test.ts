@@ -1,0 +1,114 @@
+import { eventSchemas } from '../../src/domain/events.js';
+import { personalFields } from '../../src/domain/kernel/personal.js';
+import { decode, encode } from '../../src/application/codec.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+
+const ownerId = 'user_1';
+const id = '00000000-0000-5000-8000-000000000001';
+const metadata = {
+  $correlationId: '00000000-0000-4000-8000-000000000001',
+  ownerId,
+  actor: { type: 'user', id: ownerId },
+  at: '2026-01-01T00:00:00.000Z',
+} as const;
+
+/** One sample of every event type at its first version, as the store keeps it for ever. A new version adds a sample, it edits none. */
+const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string, unknown>>>> = {
+  'user.created': { userId: ownerId, name: 'Ada', role: 'member', workspaceId: 'ws_1', keyId: 'key_1' },
+  'user.erased': { userId: ownerId },
+  'workspace.created': { workspaceId: 'ws_1', name: 'Team', ownerId },
+  'workspace.member_added': { workspaceId: 'ws_1', userId: 'user_2' },
+  'workspace.member_removed': { workspaceId: 'ws_1', userId: 'user_2' },
+  'key.created': {
+    ...{
+      keyId: 'key_1',
+      userId: ownerId,
+      workspaceId: 'ws_1',
+      role: 'member',
+      name: 'first',
+      scopes: ['threads:read'],
+    },
+    ...{ secretHash: 'ab', display: 'plm_key_1…', expiresAt: null },
+  },
+  'key.revoked': { keyId: 'key_1' },
+  'thread.created': { threadId: 'thread_1', ownerId, title: 'Plan', metadata: { a: 'b' } },
+  'thread.updated': { threadId: 'thread_1', title: null, metadata: {} },
+  'thread.scratchpad_attached': { threadId: 'thread_1', scratchpadId: 'sp_1' },
+  'thread.scratchpad_detached': { threadId: 'thread_1', scratchpadId: 'sp_1' },
+  'thread.deleted': { threadId: 'thread_1', scratchpadId: null },
+  'message.appended': {
+    ...{ threadId: 'thread_1', messageId: 'msg_1', index: 1, role: 'user', content: 'Hello' },
+    author: { type: 'key', id: 'key_1' },
+  },
+  'message.deleted': { threadId: 'thread_1', messageId: 'msg_1' },
+  'scratchpad.created': { scratchpadId: 'sp_1', threadId: 'thread_1', ownerId },
+  'scratchpad.updated': { scratchpadId: 'sp_1', metadata: { a: 'b' } },
+  'scratchpad.content_set': {
+    scratchpadId: 'sp_1',
+    revision: 1,
+    bytes: 4,
+    sha256: 'ab',
+    author: { type: 'key', id: 'key_1' },
+  },
+  'scratchpad.content_cleared': { scratchpadId: 'sp_1', revision: 2, author: { type: 'key', id: 'key_1' } },
+  'scratchpad.deleted': { scratchpadId: 'sp_1', threadId: 'thread_1' },
+  'scratchpad.purged': { scratchpadId: 'sp_1' },
+  'scratchpad.entry_appended': {
+    ...{ scratchpadId: 'sp_1', entryId: 'ent_1', index: 1, kind: 'note', bytes: 4, sha256: 'ab' },
+    author: { type: 'key', id: 'key_1' },
+  },
+  'scratchpad.entries_cleared': { scratchpadId: 'sp_1', clearId: 'c', count: 1, lastEntryId: 'ent_1' },
+};
+
+const stored = (event: ReturnType<typeof encode>) => ({ ...event, stream: 'thread-1', revision: 0, position: 1n });
+
+describe('every event type', () => {
+  it('has a stored sample', () => expect(Object.keys(samples).sort()).toEqual(Object.keys(eventSchemas).sort()));
+
+  it.each(Object.entries(samples))('%s reads back as it was written', async (type, data) => {
+    const keys = new MemorySubjectKeys();
+    const event = stored(encode(id, { type, data }, metadata, await keys.toSeal(ownerId)));
+    expect(decode(event, await keys.toOpen(new Set([ownerId]))).data).toEqual(data);
+  });
+});
+
+describe('personal text', () => {
+  const personalSamples = Object.entries(samples).filter(([type]) => {
+    const schema = eventSchemas[type];
+    return schema !== undefined && personalFields(schema).size > 0;
+  });
+
+  it('is marked in names, titles, metadata and message texts', () =>
+    expect(personalSamples.map(([type]) => type).sort()).toEqual([
+      'key.created',
+      'message.appended',
+      'scratchpad.updated',
+      'thread.created',
+      'thread.updated',
+      'user.created',
+      'workspace.created',
+    ]));
+
+  it.each(personalSamples)('of %s stands sealed in the store', async (type, data) => {
+    const event = encode(id, { type, data }, metadata, await new MemorySubjectKeys().toSeal(ownerId));
+    for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello'])
+      expect(JSON.stringify(event.data)).not.toContain(word);
+  });
+
+  it.each(personalSamples)('of %s reads [erased] once the key is destroyed', async (type, data) => {
+    const keys = new MemorySubjectKeys();
+    const event = stored(encode(id, { type, data }, metadata, await keys.toSeal(ownerId)));
+    await keys.destroy(ownerId);
+    expect(JSON.stringify(decode(event, await keys.toOpen(new Set([ownerId]))).data)).toContain('[erased]');
+  });
+
+  it('does not open in the place of another event', async () => {
+    const keys = new MemorySubjectKeys();
+    const event = stored(
+      encode(id, { type: 'user.created', data: samples['user.created'] ?? {} }, metadata, await keys.toSeal(ownerId)),
+    );
+    const moved = { ...event, id: '00000000-0000-5000-8000-000000000002' };
+    const opened = await keys.toOpen(new Set([ownerId]));
+    expect(() => decode(moved, opened)).toThrow();
+  });
+});
