@@ -1,0 +1,42 @@
+import { sizeOf, type StoredEvent } from './events.js';
+import type { Outcome } from './expectation.js';
+import type { Head } from './head.js';
+import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from './limits.js';
+
+/** What one commit will store, and who waits for it. */
+export class Batch {
+  readonly events: StoredEvent[] = [];
+  private readonly heads = new Set<Head>();
+  private readonly waiting: ((committed: boolean) => void)[] = [];
+  private bytes = 0;
+
+  get full(): boolean {
+    return this.bytes >= MAX_BATCH_BYTES || this.events.length >= MAX_BATCH_EVENTS;
+  }
+
+  add(event: StoredEvent, head: Head): void {
+    this.events.push(event);
+    this.bytes += sizeOf(event);
+    this.touch(head);
+  }
+
+  private touch(head: Head): void {
+    head.pending = this;
+    this.heads.add(head);
+  }
+
+  /** Answers with `outcome` once this batch is durable, and with 'unknown' if it fails. */
+  answer(outcome: Outcome, answer: (outcome: Outcome) => void): void {
+    this.waiting.push((committed) => answer(committed ? outcome : { kind: 'unknown' }));
+  }
+
+  /** Resolves when the batch is durable, or false when it failed. */
+  settled(): Promise<boolean> {
+    return new Promise((resolve) => this.waiting.push(resolve));
+  }
+
+  settle(committed: boolean): void {
+    for (const head of this.heads) if (head.pending === this) head.pending = undefined;
+    for (const done of this.waiting) done(committed);
+  }
+}

@@ -1,0 +1,155 @@
+import type { Store } from '../store/storage.js';
+import type { Wish } from './decide.js';
+import { METADATA_TYPE, metastreamOf, type StoredEvent } from './events.js';
+import type { Outcome } from './expectation.js';
+import { StreamReader } from './stream-reader.js';
+import { newId } from './new-id.js';
+import { PendingRequests } from './pending.js';
+import { RecentEvents } from './recent-events.js';
+import { Watchers } from './watchers.js';
+import { Writer } from './writer.js';
+
+export type Log = (line: string, fields?: object) => void;
+
+const DEFAULT_WAIT = 10_000;
+const RETRY_EVERY = 100;
+const QUIET = 5000;
+
+/**
+ * The event store without its protocol: takes wishes, keeps events, tells whoever watches. It writes while it holds
+ * the store's seat; when the seat is lost it stops, and goes on once it has it again.
+ */
+export class Engine {
+  readonly recent = new RecentEvents();
+  readonly watchers = new Watchers();
+  readonly pending = new PendingRequests();
+  readonly reader: StreamReader;
+  /** Position of the last event known to be durable. */
+  watermark = 0;
+  private readonly writer: Writer;
+  private readonly stopping = new AbortController();
+  private writing = false;
+  private noted = 0;
+  private interrupt: (fault: unknown) => void = () => undefined;
+  private done: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly store: Store,
+    private readonly log: Log,
+  ) {
+    this.writer = new Writer(
+      store,
+      (events) => this.publish(events),
+      (fault) => this.interrupt(fault),
+    );
+    this.reader = new StreamReader(store, (stream) => this.writer.committedHead(stream));
+  }
+
+  /** Resolves once this process is the writer; that is at once, unless another process is. */
+  async start(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.done = this.write(resolve).catch((fault: unknown) => {
+        if (this.stopping.signal.aborted) return;
+        reject(fault instanceof Error ? fault : new Error('the event store could not start', { cause: fault }));
+      });
+    });
+    await this.seed();
+  }
+
+  /** False while another process writes or storage cannot be reached. */
+  get serving(): boolean {
+    return this.writing;
+  }
+
+  /**
+   * Answers exactly once, in time: with 'unknown' when the deadline (milliseconds since the epoch) passes first.
+   * What one caller submits is decided in that order.
+   */
+  submit(wish: Wish, deadline: number | undefined, answer: (outcome: Outcome) => void): void {
+    this.writer.submit(this.pending.add(wish, deadline ?? Date.now() + DEFAULT_WAIT, answer));
+  }
+
+  /** Logs a fault that will be met again and again, but not each time. */
+  note(line: string, fault: unknown): void {
+    const now = Date.now();
+    if (now - this.noted < QUIET) return;
+    this.noted = now;
+    this.log(line, { reason: reasonOf(fault) });
+  }
+
+  /** Finishes what is under way and gives the seat to others. */
+  async stop(): Promise<void> {
+    await this.writer.idle();
+    this.stopping.abort();
+    this.interrupt(new Error('the event store is stopping'));
+    await this.done;
+    this.pending.answerAll({ kind: 'unknown' });
+    this.watchers.notifyEveryone();
+    await this.store.close();
+  }
+
+  /** Holds the seat, again and again, until this engine is stopped. */
+  private async write(started: () => void): Promise<void> {
+    const { signal } = this.stopping;
+    for (let first = true; !signal.aborted;) {
+      try {
+        await this.term(() => {
+          if (!first) this.log('event store is writing again', { position: this.watermark });
+          first = false;
+          started();
+        });
+      } catch (fault) {
+        if (first) throw fault;
+        if (!signal.aborted) this.log('event store stopped writing', { reason: reasonOf(fault) });
+      }
+      await this.leave();
+      await pause(RETRY_EVERY, signal);
+    }
+  }
+
+  private async term(started: () => void): Promise<void> {
+    const interrupted = new Promise<never>((_, reject) => {
+      this.interrupt = reject;
+    });
+    interrupted.catch(() => undefined); // it may be lost before anybody waits for it
+    const seat = await this.store.claim(this.stopping.signal);
+    this.watermark = await this.writer.start();
+    this.recent.reset(this.watermark);
+    this.writing = true;
+    this.watchers.notifyEveryone();
+    started();
+    throw await Promise.race([seat.lost, interrupted]);
+  }
+
+  private async leave(): Promise<void> {
+    this.writing = false;
+    this.writer.stop();
+    await this.store.release().catch(() => undefined);
+  }
+
+  private publish(events: readonly StoredEvent[]): void {
+    this.recent.push(events);
+    this.watermark = events.at(-1)?.position ?? this.watermark;
+    this.watchers.notify(events);
+  }
+
+  /** A store begins with one event of its own, as clients expect of the real server. */
+  private async seed(): Promise<void> {
+    if (this.watermark > 0) return;
+    const data = Buffer.from('{"$maxAge":2592000}');
+    const event = { id: newId(), type: METADATA_TYPE, json: true, data, metadata: Buffer.alloc(0) };
+    const stream = metastreamOf('$scavenges');
+    await new Promise<Outcome>((resolve) =>
+      this.submit({ kind: 'append', stream, expected: 'no_stream', events: [event] }, undefined, resolve),
+    );
+  }
+}
+
+const reasonOf = (fault: unknown): string => (fault instanceof Error ? fault.message : 'unknown');
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });

@@ -1,0 +1,79 @@
+import { startEventStore, type EventStore, type EventStoreOptions } from './server.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Runs an event store as a process of its own, as the environment says. Prints one line of JSON with its URL once it
+ * serves, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also when its standard input closes, which
+ * the system does however the parent dies.
+ *
+ * DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
+ * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD
+ */
+export async function runEventStoreProcess(env: Environment): Promise<void> {
+  const leaving = leave(env['EXIT_WITH_PARENT'] === '1');
+  let store: EventStore;
+  try {
+    const started = startEventStore(optionsFrom(env));
+    const first = await Promise.race([started, leaving]);
+    if (!first) process.exit(0); // told to leave while standing by
+    store = first;
+  } catch (fault) {
+    process.stderr.write(`The event store cannot start: ${reasonOf(fault)}\n`);
+    process.exit(1);
+  }
+  process.stdout.write(`${JSON.stringify({ ready: true, url: store.url })}\n`);
+  await leaving;
+  await store.stop();
+  process.exit(0);
+}
+
+function leave(withParent: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+    if (!withParent) return;
+    process.stdin.resume();
+    process.stdin.once('close', () => resolve());
+    process.stdin.once('end', () => resolve());
+    process.stdout.on('error', () => resolve());
+  });
+}
+
+function optionsFrom(env: Environment): EventStoreOptions {
+  const databaseUrl = env['DATABASE_URL'];
+  if (!databaseUrl) throw new Error('DATABASE_URL is missing.');
+  const port = Number(env['EVENTSTORE_PORT'] ?? '0');
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('EVENTSTORE_PORT is not a port.');
+  return {
+    databaseUrl,
+    port,
+    host: env['EVENTSTORE_HOST'] ?? '127.0.0.1',
+    schema: env['EVENTSTORE_SCHEMA'] ?? 'eventstore',
+    ...tlsFrom(env),
+    credentials: credentialsFrom(env),
+    log: (line, fields) => process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`),
+  };
+}
+
+function tlsFrom(env: Environment): Pick<EventStoreOptions, 'tls'> {
+  const certFile = env['EVENTSTORE_TLS_CERT_FILE'];
+  const keyFile = env['EVENTSTORE_TLS_KEY_FILE'];
+  if (!certFile && !keyFile) return {};
+  if (!certFile || !keyFile) throw new Error('EVENTSTORE_TLS_CERT_FILE and EVENTSTORE_TLS_KEY_FILE go together.');
+  return { tls: { certFile, keyFile } };
+}
+
+function credentialsFrom(env: Environment): { username: string; password: string }[] {
+  const username = env['EVENTSTORE_USERNAME'];
+  const password = env['EVENTSTORE_PASSWORD'];
+  if (!username && !password) return [];
+  if (!username || !password) throw new Error('EVENTSTORE_USERNAME and EVENTSTORE_PASSWORD go together.');
+  return [{ username, password }];
+}
+
+/** What is said of a failed start: an address error has a code and no useful message of its own. */
+function reasonOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return 'unknown';
+  return fault.message || ('code' in fault ? String(fault.code) : fault.name);
+}

@@ -1,0 +1,94 @@
+import { Engine, type Log } from './engine/engine.js';
+import { listen } from './grpc/listener.js';
+import { basicAuthentication, type Credentials } from './service/credentials.js';
+import { routes } from './service/routes.js';
+import { memoryStore } from './store/memory.js';
+import { postgresStore } from './store/postgres/postgres-store.js';
+import type { Store } from './store/storage.js';
+
+interface CommonOptions {
+  /** Where to listen: 127.0.0.1 unless said otherwise. Any other than a loopback address needs TLS and credentials. */
+  readonly host?: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** Who may use the store, over TLS. Without any, everyone who reaches it. */
+  readonly credentials?: readonly Credentials[];
+  readonly log?: Log;
+}
+
+export type EventStoreOptions = CommonOptions &
+  (
+    | {
+        readonly databaseUrl: string;
+        /** The Postgres schema, made unless it is there. */
+        readonly schema?: string;
+        /** Shown in pg_stat_activity. */
+        readonly connectionName?: string;
+        readonly memory?: false;
+      }
+    | { /** Keeps nothing: for tests. */ readonly memory: true }
+  );
+
+export interface EventStore {
+  /** What the official client connects to. */
+  readonly url: string;
+  readonly port: number;
+  /** Finishes what is under way, ends open calls with CANCELLED and lets another process take over. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an event store that speaks the EventStoreDB client protocol. Resolves once it serves: when another process
+ * already writes to the same schema, that is when the other one has ended. Rejects when the database or the address
+ * cannot be used.
+ */
+export async function startEventStore(options: EventStoreOptions): Promise<EventStore> {
+  const { host = '127.0.0.1', port = 0, tls, credentials = [], log = () => undefined } = options;
+  refuseUnsafe(host, tls !== undefined, credentials.length > 0);
+  const engine = new Engine(await openStore(options, log), log);
+  let bound = 0;
+  try {
+    await engine.start();
+    const serve = routes({ engine, address: host, port: () => bound, authenticate: basicAuthentication(credentials) });
+    const listener = await listen({
+      host,
+      port,
+      tls,
+      serve,
+      onFault: (fault, path) => log('an event store call faulted', { path, reason: String(fault) }),
+    });
+    bound = listener.port;
+    return {
+      url: urlOf(host, bound, tls !== undefined),
+      port: bound,
+      async stop() {
+        await listener.stop();
+        await engine.stop();
+      },
+    };
+  } catch (fault) {
+    await engine.stop();
+    throw fault;
+  }
+}
+
+async function openStore(options: EventStoreOptions, log: Log): Promise<Store> {
+  if (options.memory) return memoryStore();
+  const { databaseUrl, schema = 'eventstore', connectionName = 'palimpsest event store' } = options;
+  const onWait = (): void => log('another event store writes to this database; standing by', { schema });
+  return postgresStore({ databaseUrl, schema, name: connectionName, onWait });
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+function refuseUnsafe(host: string, tls: boolean, credentials: boolean): void {
+  if (credentials && !tls)
+    throw new Error('Event store credentials need TLS: clients send none over a plain connection.');
+  if (LOOPBACK.test(host)) return;
+  if (!tls || !credentials)
+    throw new Error(`An event store on ${host} needs TLS and credentials; plain is for loopback.`);
+}
+
+const urlOf = (host: string, port: number, tls: boolean): string =>
+  `esdb://${host.includes(':') ? `[${host}]` : host}:${port}?tls=${tls}&keepAliveInterval=10000&keepAliveTimeout=10000`;

@@ -1,0 +1,78 @@
+import type { Engine } from '../engine/engine.js';
+import { TOMBSTONE_REVISION, type StoredEvent } from '../engine/events.js';
+import type { Call } from '../grpc/call.js';
+import { caughtUpFrame } from '../protocol/read-response.js';
+import { streamDeleted } from './errors.js';
+import type { EventSender } from './event-sender.js';
+import { fromStorage } from './from-storage.js';
+import { Alarm } from './wake.js';
+
+/** Follows one stream from behind a revision on. Ends with an error when the stream is tombstoned. */
+export async function followStream(
+  engine: Engine,
+  call: Call,
+  stream: string,
+  from: number | 'start' | 'end',
+  sender: EventSender,
+): Promise<void> {
+  const alarm = new Alarm(engine, call, stream);
+  let cursor = typeof from === 'number' ? from : -1;
+  if (from === 'end') cursor = (await viewOf(engine, call, stream))?.last ?? -1;
+  // Everything up to this position has been looked at.
+  let seen = -1;
+  let live = false;
+  while (call.open) {
+    const recent = seen < 0 || !engine.serving ? undefined : engine.recent.after(seen);
+    if (recent === undefined) {
+      seen = engine.watermark;
+      cursor = await catchUp(engine, call, stream, cursor, sender);
+      if (!live) await sender.write(caughtUpFrame());
+      live = true;
+      if (engine.serving) continue;
+    } else if (recent.length > 0) {
+      seen = recent.at(-1)?.position ?? seen;
+      const mine = recent.filter((event) => event.stream === stream && event.revision > cursor);
+      cursor = mine.at(-1)?.revision ?? cursor;
+      await sendUntilTombstone(mine, stream, (events) => sender.sendShared(events, false));
+      continue;
+    }
+    await alarm.sleep();
+  }
+}
+
+/** Sends what storage has of the stream behind `cursor`, and answers how far that went. */
+async function catchUp(
+  engine: Engine,
+  call: Call,
+  stream: string,
+  cursor: number,
+  sender: EventSender,
+): Promise<number> {
+  let reached = cursor;
+  const view = await viewOf(engine, call, stream);
+  if (view?.state === 'tombstoned') throw streamDeleted(stream);
+  if (view?.state !== 'readable') return reached;
+  const range = { from: reached + 1, backwards: false, limit: Number.MAX_SAFE_INTEGER };
+  for await (const page of engine.reader.pages(stream, view, range)) {
+    reached = page.at(-1)?.revision ?? reached;
+    await sender.send(page);
+    if (!call.open) break;
+  }
+  return reached;
+}
+
+async function viewOf(engine: Engine, call: Call, stream: string) {
+  const [view] = await fromStorage(engine, call, async () => [await engine.reader.view(stream)]);
+  return view;
+}
+
+async function sendUntilTombstone(
+  events: StoredEvent[],
+  stream: string,
+  send: (events: StoredEvent[]) => Promise<void>,
+): Promise<void> {
+  const tombstone = events.findIndex((event) => event.revision === TOMBSTONE_REVISION);
+  if (tombstone < 0) return send(events);
+  await send(events.slice(0, tombstone));
+  throw streamDeleted(stream);
+}
