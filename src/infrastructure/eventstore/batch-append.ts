@@ -1,0 +1,174 @@
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { randomUUID } from 'node:crypto';
+import { OutcomeUnknown, WrongRevision, type Appended, type Expected, type NewEvent } from '../../application/ports.js';
+import { batchRequest, readBatchAnswer, type BatchAnswer } from './batch-wire.js';
+import { internalsOf, type Connection } from './connection.js';
+import { discoveryFailed, neverSent, unavailable } from './failures.js';
+
+const path = '/event_store.client.streams.Streams/BatchAppend';
+const answerWithinMs = 2_000;
+const lookEveryMs = 250;
+/** More than this at once, and the store is not keeping up. */
+const mostInFlight = 5_000;
+
+/** The event store refuses these events for good, e.g. because they are too large. */
+export class AppendRefused extends Error {
+  constructor(readonly reason: string) {
+    super(`The event store refused to append: ${reason}.`);
+  }
+}
+
+interface Waiting {
+  readonly stream: string;
+  readonly sentAt: number;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (failure: Error) => void;
+}
+
+/** What is used of a duplex call that carries messages as bytes. */
+interface Duplex {
+  write(message: Buffer): boolean;
+  cancel(): void;
+  on(event: 'data', listener: (message: Buffer) => void): this;
+  on(event: 'error', listener: (failure: Error) => void): this;
+  on(event: 'end', listener: () => void): this;
+}
+
+/**
+ * Appends over one long-lived call. Every append ends by its own timer: an answer, "never sent" or "outcome unknown".
+ * It knows its answers by its own numbers, so neither a late answer nor another client's failure can touch an append.
+ */
+export class BatchAppends {
+  private call: OpenCall | undefined;
+  private opening: Promise<OpenCall> | undefined;
+
+  constructor(private readonly connection: Connection) {}
+
+  async append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
+    const call = this.call ?? (await (this.opening ??= this.open()));
+    return call.append(stream, expected, events);
+  }
+
+  /** Ends the call; what is in flight ends as unknown. */
+  close(): void {
+    this.call?.cancel();
+  }
+
+  private async open(): Promise<OpenCall> {
+    try {
+      const client = internalsOf(await this.connection.client());
+      // The duplex call is typed by what its two functions make of messages: here, nothing.
+      const duplex = (await client.GRPCStreamCreator(StreamsClient, 'batchAppend', (stub) =>
+        stub.makeBidiStreamRequest(
+          path,
+          (bytes: Buffer) => bytes,
+          (bytes: Buffer) => bytes,
+          ...client.callArguments({}, { deadline: Infinity }),
+        ),
+      )()) as Duplex;
+      this.call = new OpenCall(duplex, {
+        ended: (call) => {
+          if (this.call === call) this.call = undefined;
+        },
+        stuck: () => this.connection.renew('appends were not answered'),
+      });
+      return this.call;
+    } catch (failure) {
+      if (discoveryFailed(failure)) this.connection.renew('discovery failed');
+      throw unavailable(failure);
+    } finally {
+      this.opening = undefined;
+    }
+  }
+}
+
+class OpenCall {
+  private readonly waiting = new Map<number, Waiting>();
+  private readonly prefix = randomUUID().slice(0, 24);
+  private sent = 0;
+  private heardAt = 0;
+  private over = false;
+  private look: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly duplex: Duplex,
+    private readonly tell: { readonly ended: (call: OpenCall) => void; readonly stuck: () => void },
+  ) {
+    duplex
+      .on('data', (message) => this.heard(readBatchAnswer(message)))
+      .on('error', (failure) => this.end(failure))
+      .on('end', () => this.end(undefined));
+  }
+
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
+    if (this.over || this.waiting.size >= mostInFlight) return Promise.reject(unavailable());
+    const number = (this.sent += 1);
+    const sentAt = Date.now();
+    const correlationId = this.prefix + number.toString(16).padStart(12, '0');
+    const request = batchRequest(correlationId, stream, expected, events, sentAt + answerWithinMs);
+    return new Promise((resolve, reject) => {
+      this.waiting.set(number, { stream, sentAt, resolve, reject });
+      this.look ??= setTimeout(() => this.expire(), lookEveryMs);
+      this.duplex.write(request);
+    });
+  }
+
+  cancel(): void {
+    this.duplex.cancel();
+    this.end(undefined);
+  }
+
+  private heard({ number, written, failure }: BatchAnswer): void {
+    this.heardAt = Date.now();
+    const waiting = this.waiting.get(number);
+    if (!waiting) return; // Too late: its timer has told already.
+    this.waiting.delete(number);
+    if (written) waiting.resolve(written);
+    else waiting.reject(refusal(waiting.stream, failure));
+  }
+
+  /** In the order they were sent, so the first that still has time ends the look. */
+  private expire(): void {
+    this.look = undefined;
+    const now = Date.now();
+    let deaf = false;
+    for (const [number, { stream, sentAt, reject }] of this.waiting) {
+      if (now - sentAt < answerWithinMs) break;
+      this.waiting.delete(number);
+      deaf ||= this.heardAt < sentAt;
+      reject(new OutcomeUnknown(stream));
+    }
+    if (deaf) {
+      this.cancel();
+      this.tell.stuck();
+    } else if (this.waiting.size > 0) this.look = setTimeout(() => this.expire(), lookEveryMs);
+  }
+
+  private end(failure: Error | undefined): void {
+    if (this.over) return;
+    this.over = true;
+    clearTimeout(this.look);
+    this.tell.ended(this);
+    const untouched = this.heardAt === 0 && neverSent(failure);
+    for (const { stream, reject } of this.waiting.values()) {
+      reject(untouched ? unavailable(failure) : new OutcomeUnknown(stream));
+    }
+    this.waiting.clear();
+  }
+}
+
+function refusal(stream: string, failure = 'Unknown'): Error {
+  switch (failure) {
+    case 'WrongExpectedVersion':
+      return new WrongRevision(stream);
+    case 'AccessDenied':
+      return unavailable(new Error(failure));
+    case 'StreamDeleted':
+    case 'MaximumAppendSizeExceeded':
+    case 'BadRequest':
+      return new AppendRefused(failure);
+    default:
+      // A time limit of the server's own, or nothing that says whether it was written.
+      return new OutcomeUnknown(stream);
+  }
+}

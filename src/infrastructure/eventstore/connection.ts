@@ -1,0 +1,86 @@
+import { EventStoreDBClient } from '@eventstore/db-client';
+import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { Log } from '../../application/ports.js';
+
+export type BatchCall = ReturnType<StreamsClient['batchAppend']>;
+type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
+
+/** What the pinned client offers its own commands, and so to ours (docs/decisions/0004-own-batch-append.md). */
+interface ClientInternals {
+  readonly GRPCStreamCreator: <Call>(
+    stub: typeof StreamsClient,
+    name: string,
+    make: (client: StreamsClient) => Call,
+  ) => () => Promise<Call>;
+  readonly callArguments: (base: object, options: { deadline: number }) => CallArguments;
+  readonly getChannel: () => Promise<{ close(): void }>;
+}
+
+const renewAtMostEveryMs = 1_000;
+
+/** Holds the one client of a log, and replaces it when it is stuck. */
+export class Connection {
+  private readonly connectionString: string;
+  private held: EventStoreDBClient | undefined;
+  private renewedAt = 0;
+  private renewing: Promise<void> | undefined;
+  private closed = false;
+
+  constructor(
+    url: string,
+    private readonly log: Log,
+  ) {
+    this.connectionString = connectionString(url);
+    this.held = EventStoreDBClient.connectionString(this.connectionString);
+  }
+
+  /** The client to use for one call; ask again for the next. */
+  async client(): Promise<EventStoreDBClient> {
+    await this.renewing;
+    this.held ??= EventStoreDBClient.connectionString(this.connectionString);
+    return this.held;
+  }
+
+  /** False once the client was replaced: its calls were ended, and what they gave may be incomplete. */
+  isCurrent(client: EventStoreDBClient): boolean {
+    return this.held === client;
+  }
+
+  /** Ends every call of the client and starts afresh with a new one: its channel is stuck or its discovery failed. */
+  renew(why: string): void {
+    const now = Date.now();
+    if (this.closed || this.renewing || now - this.renewedAt < renewAtMostEveryMs) return;
+    this.renewedAt = now;
+    this.log.warn({ why }, 'event store connection renewed');
+    const stuck = this.held;
+    this.held = undefined;
+    this.renewing = (stuck ? end(stuck) : Promise.resolve()).finally(() => (this.renewing = undefined));
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.renewing;
+    const last = this.held;
+    this.held = undefined;
+    if (last) await end(last);
+  }
+}
+
+export const internalsOf = (client: EventStoreDBClient): ClientInternals => client as unknown as ClientInternals; // These members are declared protected; the version is pinned.
+
+/** Calls first, then the channel: its connection is shared by target, and lives until its last user lets go. */
+async function end(client: EventStoreDBClient): Promise<void> {
+  await client.dispose();
+  try {
+    (await internalsOf(client).getChannel()).close();
+  } catch {
+    // Nothing could be reached, so there is nothing to close.
+  }
+}
+
+/** Takes the successor's schemes too, and notices a dead peer within 13 s instead of 20. */
+function connectionString(url: string): string {
+  const ours = url.replace(/^kurrentdb(\+discover)?:/, 'esdb$1:');
+  if (/[?&]keepAliveTimeout=/i.test(ours)) return ours;
+  return `${ours}${ours.includes('?') ? '&' : '?'}keepAliveTimeout=3000`;
+}
