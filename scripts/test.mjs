@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './ensure-installed.mjs';
 import { run } from './run.mjs';
 
-await ensureInstalled();
+ensureInstalled();
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const folder = mkdtempSync(join(tmpdir(), 'palimpsest-result-'));
 const outputFile = join(folder, 'result.json');
