@@ -1,0 +1,48 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
+import { purposeKey } from '../../application/keys.js';
+
+/** Postgres cuts names at this many bytes. */
+const longestName = 63;
+
+/** Names the role that tenants' reads connect as: one per database, because roles are shared by a whole server. */
+export function appRoleOf(database: string): string {
+  const name = `${database}_app`;
+  if (Buffer.byteLength(name) <= longestName) return name;
+  return `palimpsest_${createHash('sha256').update(database).digest('hex').slice(0, 32)}_app`;
+}
+
+/** The same database as the app role. Its password comes from the KEK, so every process that has the KEK knows it. */
+export function appRoleUrl(ownerUrl: string, kek: Buffer): string {
+  const url = new URL(ownerUrl);
+  url.username = encodeURIComponent(appRoleOf(databaseOf(url)));
+  url.password = appPassword(kek);
+  return url.href;
+}
+
+/** A URL without a database means the one named like its user. */
+const databaseOf = (url: URL): string => decodeURIComponent(url.pathname.slice(1) || url.username);
+
+const appPassword = (kek: Buffer): string => purposeKey(kek, 'database role').toString('hex');
+
+/** Makes the app role, or gives the one that is there its password and takes what it must not have. Answers its name. */
+export async function ensureAppRole(client: ClientBase, ownerUrl: string, kek: Buffer): Promise<string> {
+  const role = appRoleOf(databaseOf(new URL(ownerUrl)));
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
+  // Roles take no parameters. What else the role must not have is checked (tenancy.ts), not taken away here, because an
+  // owner that is no superuser may not even name it.
+  await client.query(
+    `${rowCount === 0 ? 'create' : 'alter'} role ${escapeIdentifier(role)} login password ${escapeLiteral(verifierOf(appPassword(kek)))}`,
+  );
+  return role;
+}
+
+/** What Postgres stores of a password (SCRAM-SHA-256, RFC 5803): sent instead of it, so that no statement log holds it. */
+function verifierOf(password: string): string {
+  const rounds = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, rounds, 32, 'sha256');
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${rounds}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`;
+}

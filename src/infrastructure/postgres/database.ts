@@ -1,0 +1,130 @@
+import { Client, Pool, type ClientBase, type PoolClient } from 'pg';
+import type { Sql } from '../../../projections/sql.js';
+import type { Log } from '../../application/ports.js';
+import { appRoleUrl } from './app-role.js';
+import { asPortFault } from './faults.js';
+import { runTogether, type Outcome } from './pipeline.js';
+
+/** How long one batch of statements may take before its connection is given up, in milliseconds. */
+const answerWithinMs = 10_000;
+/** Postgres itself ends a statement sooner, so that the connection need not be lost. */
+const statementTimeoutMs = 5_000;
+const connectWithinMs = 5_000;
+
+/** Where read models live; statements name their tables without it. */
+export const readModelSchema = 'read_models';
+
+/** A pool of connections that runs statements together, as one transaction in one round trip. */
+export interface Statements {
+  /** Throws BackendUnavailable, or StatementFailed. */
+  run(...statements: readonly Sql[]): Promise<readonly Outcome[]>;
+}
+
+export interface Database {
+  /** The tenants' side: a role that owns nothing and stands under row-level security. Reads only. */
+  readonly app: Statements;
+  /** The system's side: the owner of the tables. */
+  readonly system: Statements;
+  /** A connection of the owner's for one purpose, outside the pools; whoever asks ends it. */
+  connect(settings?: SessionSettings): Promise<Client>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** The owner's URL. */
+  readonly url: string;
+  readonly kek: Buffer;
+  readonly log: Log;
+  readonly appConnections?: number;
+  readonly systemConnections?: number;
+}
+
+export interface SessionSettings {
+  readonly schema?: string;
+  readonly statementTimeoutMs?: number;
+  /** False where what is written can be written again from the log. */
+  readonly durable?: boolean;
+  readonly readOnly?: boolean;
+}
+
+/** Opens the pools; connections are made when they are first needed. `migrate` must have run before. */
+export function openDatabase({ url, kek, log, appConnections = 16, systemConnections = 6 }: DatabaseOptions): Database {
+  const app = openPool(appRoleUrl(url, kek), appConnections, { readOnly: true }, log);
+  const system = openPool(url, systemConnections, {}, log);
+  return {
+    app: { run: (...statements) => runOn(app, statements) },
+    system: { run: (...statements) => runOn(system, statements) },
+    connect: (settings = {}) => connectAlone(url, settings, log),
+    async close() {
+      await Promise.all([app.end(), system.end()]);
+    },
+  };
+}
+
+function openPool(connectionString: string, max: number, settings: SessionSettings, log: Log): Pool {
+  const pool = new Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: connectWithinMs,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not say so
+    onConnect: (client) => prepareSession(client, settings),
+  });
+  // An idle connection that dies is replaced when one is needed; unheard, its error would end the process (P7).
+  pool.on('error', () => log.warn({ backend: 'postgres' }, 'an idle connection was lost'));
+  return pool;
+}
+
+/** One connection, ready for use. Its loss is told to the log; whoever uses it hears of it by `end` or a failing query. */
+export async function connectAlone(connectionString: string, settings: SessionSettings, log: Log): Promise<Client> {
+  const client = new Client({
+    connectionString,
+    connectionTimeoutMillis: connectWithinMs,
+    keepAlive: true,
+  });
+  client.on('error', () => log.warn({ backend: 'postgres' }, 'a connection was lost'));
+  try {
+    await client.connect();
+    await prepareSession(client, settings);
+    return client;
+  } catch (fault) {
+    await client.end().catch(() => undefined);
+    throw asPortFault(fault);
+  }
+}
+
+async function prepareSession(
+  client: ClientBase,
+  { schema = readModelSchema, durable = true, readOnly = false, ...settings }: SessionSettings,
+): Promise<void> {
+  const values = {
+    search_path: schema,
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    statement_timeout: String(settings.statementTimeoutMs ?? statementTimeoutMs),
+    idle_in_transaction_session_timeout: '60000',
+    default_transaction_read_only: readOnly ? 'on' : 'off',
+    ...(!durable && { synchronous_commit: 'off' }),
+  };
+  const entries = Object.entries(values);
+  await client.query(
+    `select ${entries.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`,
+    entries.flat(),
+  );
+}
+
+async function runOn(pool: Pool, statements: readonly Sql[]): Promise<readonly Outcome[]> {
+  let client: PoolClient | undefined;
+  let fault: unknown;
+  try {
+    client = await pool.connect();
+    return await runTogether(client, statements, answerWithinMs);
+  } catch (caught) {
+    fault = caught;
+    throw asPortFault(caught);
+  } finally {
+    // After any fault the connection's state is not known: it is ended, never given to the next borrower (M12).
+    client?.release(fault !== undefined);
+  }
+}

@@ -1,0 +1,23 @@
+import { isNativeError } from 'node:util/types';
+import { DatabaseError } from 'pg';
+import { BackendUnavailable } from '../../application/ports.js';
+import { ConnectionLost, StatementFailed } from './pipeline.js';
+
+/** SQLSTATE classes and codes that tell of the server's condition, not of the statement. */
+const outageClasses = new Set(['08', '25', '28', '40', '53', '55', '57', '58', 'F0', 'XX']);
+
+/** Is the server, not the statement, the reason of this fault? Then the same statement may succeed later. */
+export function isOutage(fault: unknown): boolean {
+  if (fault instanceof StatementFailed) return outageClasses.has(fault.code.slice(0, 2));
+  if (fault instanceof DatabaseError) return outageClasses.has((fault.code ?? '').slice(0, 2));
+  if (fault instanceof ConnectionLost || fault instanceof BackendUnavailable) return true;
+  // The driver tells of sockets and pools in plain errors, several of them at once when a name has several addresses.
+  if (!isNativeError(fault)) return false;
+  return 'syscall' in fault || 'errors' in fault || /connect|terminated|not queryable/i.test(fault.message);
+}
+
+/** What the ports' callers are told: an outage is BackendUnavailable, a refused statement stays what it is. */
+export const asPortFault = (fault: unknown): unknown =>
+  isOutage(fault) && !(fault instanceof BackendUnavailable)
+    ? new BackendUnavailable('postgres', { cause: fault })
+    : fault;

@@ -1,0 +1,54 @@
+import { sql } from '../../../projections/sql.js';
+import type { Clock, KeyUsage, Log } from '../../application/ports.js';
+import type { Statements } from './database.js';
+
+const flushEveryMs = 10_000;
+const noteEveryMs = 60_000;
+/** Keys noted longest ago are forgotten first; that only costs an earlier write. */
+const notedKeys = 50_000;
+
+export interface WrittenKeyUsage extends KeyUsage {
+  /** Writes what is still to be written, then stops. */
+  close(): Promise<void>;
+}
+
+/** Notes the use of keys, written behind in batches; a lost batch is a few minutes of "last used" lost. */
+export function startKeyUsage(system: Statements, clock: Clock, log: Log): WrittenKeyUsage {
+  const noted = new Map<string, number>();
+  let pending = new Map<string, { readonly ownerId: string; readonly at: string }>();
+
+  async function flush(): Promise<void> {
+    if (pending.size === 0) return;
+    const batch = pending;
+    pending = new Map();
+    const uses = [...batch.values()];
+    try {
+      await system.run(sql`
+        insert into read_models.key_usage as kept (key_id, owner_id, last_used_at)
+        select * from unnest(${[...batch.keys()]}::text[], ${uses.map(({ ownerId }) => ownerId)}::text[],
+          ${uses.map(({ at }) => at)}::timestamptz[])
+        on conflict (key_id) do update set last_used_at = greatest(kept.last_used_at, excluded.last_used_at)`);
+    } catch {
+      log.warn({ keys: batch.size }, 'the use of keys could not be written yet');
+      pending = new Map([...batch, ...pending]);
+    }
+  }
+
+  const timer = setInterval(() => void flush(), flushEveryMs);
+  timer.unref();
+  return {
+    touch(keyId, ownerId) {
+      const now = clock.now();
+      const before = noted.get(keyId);
+      if (before !== undefined && now.getTime() - before < noteEveryMs) return;
+      noted.delete(keyId);
+      noted.set(keyId, now.getTime());
+      if (noted.size > notedKeys) noted.delete(noted.keys().next().value ?? '');
+      pending.set(keyId, { ownerId, at: now.toISOString() });
+    },
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

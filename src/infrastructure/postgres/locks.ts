@@ -1,0 +1,9 @@
+/** Namespace of this product's advisory locks: two numbers name one, and they hold per database. */
+const namespace = 0x70616c69;
+
+/** Who may do what only one process may do at a time. */
+export const lockNumbers = {
+  migration: [namespace, 1],
+  projector: [namespace, 2],
+  reactions: [namespace, 3],
+} satisfies Readonly<Record<string, [number, number]>>;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { sql } from '../../../projections/sql.js';
+import { SubjectErased, type SubjectKey, type SubjectKeys } from '../../application/ports.js';
+import { StartupError } from '../embedded/startup-error.js';
+import type { Statements } from './database.js';
+import { kekIdOf, newDataKey, subjectKey, unwrap, wrap } from './sealing.js';
+
+/** A key is asked for again after this long, so that its destruction is known everywhere within 5 s. */
+const trustMs = 4_000;
+const cachedKeys = 50_000;
+
+const keyRow = z.object({ ownerId: z.string(), kekId: z.string(), wrapped: z.instanceof(Buffer).nullable() });
+type KeyRow = z.output<typeof keyRow>;
+
+const columns = sql`owner_id as "ownerId", kek_id as "kekId", wrapped`;
+
+/** `now` counts milliseconds and never goes back; tests bring their own. */
+export function makeSubjectKeys(
+  system: Statements,
+  kek: Buffer,
+  now: () => number = () => performance.now(),
+): SubjectKeys {
+  const kekId = kekIdOf(kek);
+  // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
+  const cache = new Map<string, { readonly key: SubjectKey; readonly until: number }>();
+
+  function remembered(ownerId: string): SubjectKey | undefined {
+    const entry = cache.get(ownerId);
+    return entry && now() < entry.until ? entry.key : undefined;
+  }
+
+  /** `askedAt`: from when on the answer counts; a destruction may follow at any time after it. */
+  function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): SubjectKey | undefined {
+    cache.delete(ownerId);
+    if (!wrapped) return undefined;
+    if (wrappedBy !== kekId) throw new Error(`A subject key is wrapped by the KEK ${wrappedBy}, which is not here.`);
+    const key = subjectKey(unwrap(kek, wrapped, ownerId));
+    cache.set(ownerId, { key, until: askedAt + trustMs });
+    if (cache.size > cachedKeys) cache.delete(cache.keys().next().value ?? '');
+    return key;
+  }
+
+  async function made(ownerId: string): Promise<SubjectKey> {
+    const askedAt = now();
+    const [, outcome] = await system.run(
+      sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
+        values (${ownerId}, ${kekId}, ${wrap(kek, newDataKey(), ownerId)}) on conflict do nothing`,
+      sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
+    );
+    const key = remember(keyRow.parse(outcome?.rows[0]), askedAt);
+    if (!key) throw new SubjectErased();
+    return key;
+  }
+
+  async function found(ownerIds: readonly string[]): Promise<readonly (readonly [string, SubjectKey])[]> {
+    const askedAt = now();
+    const [outcome] = await system.run(
+      sql`select ${columns} from palimpsest.subject_keys where owner_id = any(${ownerIds})`,
+    );
+    return (outcome?.rows ?? []).flatMap((row) => {
+      const parsed = keyRow.parse(row);
+      const key = remember(parsed, askedAt);
+      return key ? [[parsed.ownerId, key] as const] : [];
+    });
+  }
+
+  return {
+    async toSeal(ownerId) {
+      const known = remembered(ownerId);
+      if (known) return known;
+      const [asked] = await found([ownerId]);
+      return asked?.[1] ?? made(ownerId);
+    },
+
+    async toOpen(ownerIds) {
+      const keys = new Map<string, SubjectKey>();
+      const unknown: string[] = [];
+      for (const ownerId of ownerIds) {
+        const known = remembered(ownerId);
+        if (known) keys.set(ownerId, known);
+        else unknown.push(ownerId);
+      }
+      if (unknown.length > 0) for (const [ownerId, key] of await found(unknown)) keys.set(ownerId, key);
+      return keys;
+    },
+
+    /** The row stays as a tombstone, also for an owner who never had a key: none can be made for them any more. */
+    async destroy(ownerId) {
+      await system.run(sql`
+        insert into palimpsest.subject_keys (owner_id, kek_id, wrapped, destroyed_at)
+        values (${ownerId}, ${kekId}, null, now())
+        on conflict (owner_id) do update set wrapped = null, destroyed_at = coalesce(subject_keys.destroyed_at, now())`);
+      cache.delete(ownerId);
+    },
+  };
+}
+
+/** Refuses a start with a KEK that cannot open what is stored. */
+export async function assertKekOpens(system: Statements, kek: Buffer): Promise<void> {
+  const [outcome] = await system.run(
+    sql`select ${columns} from palimpsest.subject_keys where wrapped is not null
+      order by (kek_id = ${kekIdOf(kek)}) limit 1`,
+  );
+  const [row] = outcome?.rows ?? [];
+  if (!row) return;
+  const { ownerId, wrapped } = keyRow.parse(row);
+  try {
+    if (wrapped) unwrap(kek, wrapped, ownerId);
+  } catch {
+    throw new StartupError('PALIMPSEST_KEK is not the key that the stored data keys are wrapped with.');
+  }
+}

@@ -1,0 +1,1 @@
+create table ownerless (id text primary key);
