@@ -1,0 +1,84 @@
+import { makeAuthenticate } from '../../src/application/authenticate.js';
+import { administratorId, ensureAdministrator } from '../../src/application/administrator.js';
+import type { ProjectionControl } from '../../src/application/context.js';
+import {
+  makeGateway,
+  type Gateway,
+  type GatewayNeeds,
+  type Reply,
+  type Request,
+} from '../../src/application/gateway.js';
+import { makeKeyMaker } from '../../src/application/keys.js';
+import { AggregateStore } from '../../src/application/loaded.js';
+import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
+import { operations } from '../../src/application/registry.js';
+import { makeStreams, StreamQueues } from '../../src/application/transact.js';
+import { isRefusal } from '../../src/domain/kernel/refusal.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { MemoryWorkingState } from '../../src/infrastructure/memory/working-state.js';
+
+const pepper = Buffer.alloc(32, 7);
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const uncounted = { count: () => undefined, observe: () => undefined };
+const noRows: ReadDbs = { for: () => ({ rows: async () => [] }), system: { rows: async () => [] } };
+const noPurges: PurgeQueue = { purge: async () => undefined };
+const noProjections: ProjectionControl = { list: async () => [], rebuild: async () => undefined };
+
+/** The whole application over memory ports, without read models: for commands, in milliseconds. */
+export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly log?: EventLog } = {}) {
+  const log = overrides.log ?? new MemoryEventLog();
+  const subjects = new MemorySubjectKeys();
+  const clock = overrides.clock ?? { now: () => new Date() };
+  const store = new AggregateStore(log, subjects, new MemorySnapshots());
+  const keys = makeKeyMaker(pepper);
+  const working = new MemoryWorkingState();
+  const streamsNeeds = { log, store, subjects, clock, metrics: uncounted, queues: new StreamQueues() };
+  const gateway = makeGateway({
+    ...streamsNeeds,
+    authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
+    admissions: [],
+    dbs: noRows,
+    readModels: { reached: async () => true },
+    cursorKey: pepper,
+    shared: { working, purges: noPurges, keys, subjects, projections: noProjections, log: quiet },
+    ...overrides,
+  });
+  const adminStreams = makeStreams(streamsNeeds, {
+    ownerId: administratorId,
+    actor: { type: 'system', id: 'test' },
+    correlationId: '00000000-0000-4000-8000-000000000000',
+    commandId: 'administrator',
+  });
+  let adminKey = '';
+  await ensureAdministrator(adminStreams, keys, { write: (key) => (adminKey = key), remove: () => undefined });
+  return { gateway, log, working, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
+}
+
+export type MemoryApp = Awaited<ReturnType<typeof memoryApp>>;
+
+/** Calls an operation by its name. */
+const caller =
+  (gateway: Gateway) =>
+  (token: string | undefined, name: string, input: unknown = {}, more: Partial<Request> = {}): Promise<Reply> => {
+    const operation = operations.find((one) => one.name === name);
+    if (!operation) throw new Error(`There is no operation ${name}.`);
+    return gateway({ operation, input, token, door: 'rest', ...more });
+  };
+
+/** The data of a reply that must have succeeded. */
+export function dataOf<Data = Record<string, unknown>>({ result }: Reply): Data {
+  if (isRefusal(result)) throw new Error(`refused: ${result.refused} ${result.message}`);
+  return result.data as Data; // the caller names the shape that the operation declares
+}
+
+export const refusalOf = ({ result }: Reply): string => (isRefusal(result) ? result.refused : 'ok');
+
+/** A member with a key of their own. */
+export async function memberOf(app: MemoryApp, name: string) {
+  const made = dataOf<{ user: { id: string }; key: { key: string } }>(
+    await app.call(app.adminKey, 'user.create', { name }),
+  );
+  return { id: made.user.id, key: made.key.key };
+}
