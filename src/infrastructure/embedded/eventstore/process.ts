@@ -1,5 +1,7 @@
 import { startEventStore, type EventStore, type EventStoreOptions } from './server.js';
 
+const STOP_WITHIN = 10_000;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -7,8 +9,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * serves, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also when its standard input closes, which
  * the system does however the parent dies.
  *
- * DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
- * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD
+ * Reads DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
+ * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD and EVENTSTORE_SCAVENGE_HOURS.
  */
 export async function runEventStoreProcess(env: Environment): Promise<void> {
   const leaving = leave(env['EXIT_WITH_PARENT'] === '1');
@@ -24,6 +26,7 @@ export async function runEventStoreProcess(env: Environment): Promise<void> {
   }
   process.stdout.write(`${JSON.stringify({ ready: true, url: store.url })}\n`);
   await leaving;
+  setTimeout(() => process.exit(1), STOP_WITHIN).unref(); // a database that hangs must not keep this process
   await store.stop();
   process.exit(0);
 }
@@ -50,10 +53,18 @@ function optionsFrom(env: Environment): EventStoreOptions {
     port,
     host: env['EVENTSTORE_HOST'] ?? '127.0.0.1',
     schema: env['EVENTSTORE_SCHEMA'] ?? 'eventstore',
+    scavengeEvery: scavengeEvery(env),
     ...tlsFrom(env),
     credentials: credentialsFrom(env),
     log: (line, fields) => process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`),
   };
+}
+
+function scavengeEvery({ EVENTSTORE_SCAVENGE_HOURS: hours = '6' }: Environment): number {
+  const milliseconds = Number(hours) * 60 * 60 * 1000;
+  // A timer cannot wait longer than 2^31 ms.
+  if (!(milliseconds >= 0 && milliseconds < 2 ** 31)) throw new Error('EVENTSTORE_SCAVENGE_HOURS is not 0 to 596.');
+  return milliseconds;
 }
 
 function tlsFrom(env: Environment): Pick<EventStoreOptions, 'tls'> {
@@ -77,3 +88,5 @@ function reasonOf(fault: unknown): string {
   if (!(fault instanceof Error)) return 'unknown';
   return fault.message || ('code' in fault ? String(fault.code) : fault.name);
 }
+
+if (require.main === module) void runEventStoreProcess(process.env);

@@ -1,4 +1,5 @@
 import { Engine, type Log } from './engine/engine.js';
+import type { Scavenged } from './engine/scavenge.js';
 import { listen } from './grpc/listener.js';
 import { basicAuthentication, type Credentials } from './service/credentials.js';
 import { routes } from './service/routes.js';
@@ -14,6 +15,8 @@ interface CommonOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   /** Who may use the store, over TLS. Without any, everyone who reaches it. */
   readonly credentials?: readonly Credentials[];
+  /** Milliseconds between scavenges, 6 hours unless said otherwise; 0 for none but those asked for. */
+  readonly scavengeEvery?: number;
   readonly log?: Log;
 }
 
@@ -34,6 +37,8 @@ export interface EventStore {
   /** What the official client connects to. */
   readonly url: string;
   readonly port: number;
+  /** Removes truncated and deleted events for good, while the store serves. */
+  scavenge(): Promise<Scavenged>;
   /** Finishes what is under way, ends open calls with CANCELLED and lets another process take over. */
   stop(): Promise<void>;
 }
@@ -59,10 +64,13 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
       onFault: (fault, path) => log('an event store call faulted', { path, reason: String(fault) }),
     });
     bound = listener.port;
+    const schedule = every(options.scavengeEvery ?? SIX_HOURS, () => scavengeAndTell(engine, log));
     return {
       url: urlOf(host, bound, tls !== undefined),
       port: bound,
+      scavenge: () => engine.scavenge(),
       async stop() {
+        clearInterval(schedule);
         await listener.stop();
         await engine.stop();
       },
@@ -70,6 +78,20 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
   } catch (fault) {
     await engine.stop();
     throw fault;
+  }
+}
+
+const SIX_HOURS = 6 * 60 * 60 * 1000;
+
+function every(milliseconds: number, run: () => Promise<void>): NodeJS.Timeout | undefined {
+  return milliseconds > 0 ? setInterval(() => void run(), milliseconds).unref() : undefined;
+}
+
+async function scavengeAndTell(engine: Engine, log: Log): Promise<void> {
+  try {
+    log('event store scavenged', await engine.scavenge());
+  } catch (fault) {
+    engine.note('a scavenge did not finish', fault);
   }
 }
 

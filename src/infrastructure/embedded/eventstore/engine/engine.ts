@@ -6,6 +6,7 @@ import { StreamReader } from './stream-reader.js';
 import { newId } from './new-id.js';
 import { PendingRequests } from './pending.js';
 import { RecentEvents } from './recent-events.js';
+import { scavenge, type Scavenged } from './scavenge.js';
 import { Watchers } from './watchers.js';
 import { Writer } from './writer.js';
 
@@ -29,7 +30,9 @@ export class Engine {
   private readonly writer: Writer;
   private readonly stopping = new AbortController();
   private writing = false;
+  private wrote = false;
   private noted = 0;
+  private scavenging: Promise<Scavenged> | undefined;
   private interrupt: (fault: unknown) => void = () => undefined;
   private done: Promise<void> = Promise.resolve();
 
@@ -49,7 +52,7 @@ export class Engine {
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.done = this.write(resolve).catch((fault: unknown) => {
-        if (this.stopping.signal.aborted) return;
+        if (this.stopped) return;
         reject(fault instanceof Error ? fault : new Error('the event store could not start', { cause: fault }));
       });
     });
@@ -77,6 +80,14 @@ export class Engine {
     this.log(line, { reason: reasonOf(fault) });
   }
 
+  /** Removes what cannot be read any more. One run at a time; a second call joins the first. */
+  scavenge(): Promise<Scavenged> {
+    this.scavenging ??= scavenge(this.store, this.reader, () => this.writing).finally(() => {
+      this.scavenging = undefined;
+    });
+    return this.scavenging;
+  }
+
   /** Finishes what is under way and gives the seat to others. */
   async stop(): Promise<void> {
     await this.writer.idle();
@@ -90,21 +101,25 @@ export class Engine {
 
   /** Holds the seat, again and again, until this engine is stopped. */
   private async write(started: () => void): Promise<void> {
-    const { signal } = this.stopping;
-    for (let first = true; !signal.aborted;) {
+    while (!this.stopped) {
       try {
         await this.term(() => {
-          if (!first) this.log('event store is writing again', { position: this.watermark });
-          first = false;
+          if (this.wrote) this.log('event store is writing again', { position: this.watermark });
+          this.wrote = true;
           started();
         });
       } catch (fault) {
-        if (first) throw fault;
-        if (!signal.aborted) this.log('event store stopped writing', { reason: reasonOf(fault) });
+        if (!this.wrote) throw fault;
+        if (!this.stopped) this.log('event store stopped writing', { reason: reasonOf(fault) });
+      } finally {
+        await this.leave();
       }
-      await this.leave();
-      await pause(RETRY_EVERY, signal);
+      await pause(RETRY_EVERY, this.stopping.signal);
     }
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
   }
 
   private async term(started: () => void): Promise<void> {

@@ -27,7 +27,7 @@ export async function followAll(
       );
       await follower.take(page, false);
       if (page.length === PAGE_EVENTS) live = false;
-      if (page.length > 0 || !call.open) continue;
+      if (page.length > 0) continue;
     } else if (recent.length > 0) {
       await follower.take(recent, true);
       continue;

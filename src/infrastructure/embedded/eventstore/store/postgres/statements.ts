@@ -40,8 +40,11 @@ export const statements = (schema: string) => ({
 
   remove: `
     with gone as (
-      delete from ${schema}.events
-      where stream = $1 and revision < 9223372036854775807 and (revision < $2::bigint or created < $3::bigint)
+      delete from ${schema}.events where position in (
+        select position from ${schema}.events
+        where stream = $1 and revision < 9223372036854775807 and (revision < $2::bigint or created < $3::bigint)
+        order by revision limit 5000
+      )
       returning revision, position
     ), kept as (
       insert into ${schema}.lasts as lasts (stream, revision) select $1, max(revision) from gone having count(*) > 0
