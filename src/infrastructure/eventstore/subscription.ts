@@ -206,7 +206,9 @@ class LiveEvents {
         clearTimeout(silence);
         stopped.removeEventListener('abort', onStop);
         this.wake = undefined;
-        resolve(heard);
+        // What came in the same piece of data is let in first, so that it makes one batch.
+        if (heard) setImmediate(resolve, true);
+        else resolve(false);
       };
       const onStop = () => settle(true);
       const silence = setTimeout(() => settle(false), withinMs);
