@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as Embedded from '../../src/infrastructure/embedded/embedded.js';
@@ -16,7 +16,7 @@ interface JestSettings {
 export interface Stack {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  readonly eventstoreUrl: string | undefined;
+  readonly eventstoreUrl: string;
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export default async function setUp(jest: JestSettings): Promise<void> {
   globalThis.palimpsestTestStack = stack;
   process.env['TEST_DATABASE_URL'] = stack.databaseUrl;
   process.env['TEST_REDIS_URL'] = stack.redisUrl;
-  if (stack.eventstoreUrl !== undefined) process.env['TEST_EVENTSTORE_URL'] = stack.eventstoreUrl;
+  process.env['TEST_EVENTSTORE_URL'] = stack.eventstoreUrl;
 }
 
 function needsBackends({ testPathPatterns, findRelatedTests, rootDir }: JestSettings): boolean {
@@ -61,11 +61,12 @@ async function startEmbeddedStack(): Promise<Stack> {
   const { startEmbedded } = (await import(join(built, 'embedded.js'))) as typeof Embedded;
   const { databaseUrl, redisUrl, eventstoreUrl, stop } = await startEmbedded({
     home: mkdtempSync(join(tmpdir(), 'palimpsest-test-')),
-    need: { postgres: true, redis: true, eventstore: existsSync(join(built, 'eventstore/process.js')) },
+    need: { postgres: true, redis: true, eventstore: true },
     log: (line) => console.error(line),
     throwAway: true,
   });
-  if (databaseUrl === undefined || redisUrl === undefined) throw new Error('A backend is missing.');
+  if (databaseUrl === undefined || redisUrl === undefined || eventstoreUrl === undefined)
+    throw new Error('A backend is missing.');
   return { databaseUrl, redisUrl, eventstoreUrl, stop };
 }
 

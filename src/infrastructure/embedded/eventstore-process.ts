@@ -20,7 +20,7 @@ export async function startEventStoreProcess(needs: BackendNeeds, databaseUrl: s
       {
         name,
         command: process.execPath,
-        args: [compiled('eventstore/process')],
+        args: [compiled('eventstore-main')],
         cwd: home.path,
         env: {
           PATH: '/usr/bin:/bin',

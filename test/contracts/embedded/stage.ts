@@ -59,11 +59,14 @@ export class Stage {
   }
 
   /** Starts the backends in this very process. */
-  async start(home: string): Promise<Urls & { stop: () => Promise<void> }> {
-    const embedded = await startEmbedded({ home, need, log: (line) => this.logged.push(line) });
+  async start(
+    home: string,
+    also = { eventstore: false },
+  ): Promise<Urls & { eventstoreUrl: string; stop: () => Promise<void> }> {
+    const embedded = await startEmbedded({ home, need: { ...need, ...also }, log: (line) => this.logged.push(line) });
     this.#started.push(embedded);
-    const { databaseUrl = '', redisUrl = '', stop } = embedded;
-    return { databaseUrl, redisUrl, stop };
+    const { databaseUrl = '', redisUrl = '', eventstoreUrl = '', stop } = embedded;
+    return { databaseUrl, redisUrl, eventstoreUrl, stop };
   }
 
   /** Starts them in a process that can be killed. Resolves when they serve, or with the words of the refusal. */
