@@ -6,7 +6,7 @@ export const accessLog =
   (log: Log): RequestHandler =>
   (request, response, next) => {
     const begun = performance.now();
-    response.once('close', () => {
+    response.on('close', () => {
       // Set by whichever handler answered.
       const { route = '(none)', correlationId } = response.locals as { route?: string; correlationId?: string };
       const ms = Math.round((performance.now() - begun) * 10) / 10;

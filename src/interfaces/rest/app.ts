@@ -30,9 +30,10 @@ export function restApp({ operations, gateway, log, checks, exposition, version,
   app.disable('etag');
   app.set('query parser', false);
   app.use(accessLog(log));
-  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
-  app.use('/v1', refuseWhile(draining));
+  app.use(refuseWhile(draining));
+  // First the hot paths, with their own headers.
   app.use(restRouter(operations, gateway));
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
   app.use(probes(checks, draining, exposition));
   app.get('/openapi.json', (_request, response) => {
     response.locals['route'] = '/openapi.json';

@@ -20,11 +20,11 @@ export const refuseMethod =
     refuseHere(request, response, refuse('not_found'), 405);
   };
 
-/** While the server ends, what still arrives on open connections is sent elsewhere. */
+/** While the server ends, operations that still arrive on open connections are sent elsewhere. */
 export const refuseWhile =
   (draining: () => boolean): RequestHandler =>
   (request, response, next) => {
-    if (!draining()) return next();
+    if (!draining() || !request.url.startsWith('/v1/')) return next();
     response.setHeader('Connection', 'close');
     refuseHere(request, response, refuse('unavailable', 'The server is stopping. It is safe to try again.'));
   };

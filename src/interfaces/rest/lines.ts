@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -9,12 +9,12 @@ import { pipeline } from 'node:stream/promises';
  */
 export async function sendLines(
   response: ServerResponse,
-  headers: OutgoingHttpHeaders,
+  headers: readonly string[],
   items: AsyncIterable<unknown>,
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   const first = await iterator.next();
-  response.writeHead(200, { ...headers, 'Content-Type': 'application/x-ndjson; charset=utf-8' });
+  response.writeHead(200, [...headers, 'Content-Type', 'application/x-ndjson; charset=utf-8']);
   try {
     await pipeline(Readable.from(linesOf(first, iterator)), response);
   } catch (error) {
