@@ -1,0 +1,51 @@
+import type { Redis } from 'ioredis';
+import { StartupError } from '../embedded/startup-error.js';
+import { run, untilReady } from './connection.js';
+
+/**
+ * Working state is no cache: the start is refused (StartupError) on a Redis that throws keys away, and what falls short
+ * of "on disk before it is acknowledged" is answered as warnings.
+ */
+export async function assertDurable(redis: Redis): Promise<string[]> {
+  await untilReady(redis);
+  const { policy, maxmemory, appendonly, fsync } = await settings(redis);
+  const warnings: string[] = [];
+  if (policy === undefined) {
+    warnings.push(
+      'Redis does not tell its settings (CONFIG is not allowed); make sure that it is append-only and never evicts.',
+    );
+    return warnings;
+  }
+  if (policy !== 'noeviction') {
+    throw new StartupError(
+      `Redis evicts keys (maxmemory-policy ${policy}${maxmemory === '0' ? ', without a limit so far' : ''}); set maxmemory-policy noeviction.`,
+    );
+  }
+  if (appendonly !== 'yes') {
+    warnings.push('Redis keeps no append-only file: acknowledged entries are lost when it stops. Set appendonly yes.');
+  } else if (fsync !== 'always') {
+    warnings.push(
+      `Redis writes to disk after it has acknowledged (appendfsync ${fsync ?? 'unknown'}): a power cut can lose entries. Set appendfsync always.`,
+    );
+  }
+  return warnings;
+}
+
+async function settings(redis: Redis) {
+  const one = async (name: string): Promise<string | undefined> => {
+    const reply = await redis.config('GET', name);
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : undefined;
+  };
+  try {
+    return {
+      policy: await one('maxmemory-policy'),
+      maxmemory: await one('maxmemory'),
+      appendonly: await one('appendonly'),
+      fsync: await one('appendfsync'),
+    };
+  } catch (failure) {
+    // Hosted servers refuse the command by name or by rule; everything else is a real failure.
+    if (failure instanceof Error && /^(ERR|NOPERM)/.test(failure.message)) return {};
+    return run(() => Promise.reject(failure as Error)); // An Error, or ioredis would not have thrown it.
+  }
+}
