@@ -1,9 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { lockFolder } from './home-lock.js';
 import { StartupError } from './startup-error.js';
+
+const longLogBytes = 8 * 1024 * 1024;
 
 /** A locked PALIMPSEST_HOME. */
 export interface Home {
@@ -41,7 +53,7 @@ export async function openHome(path: string): Promise<Home> {
   if (!lock) throw new StartupError(`PALIMPSEST_HOME ${home} is in use by ${holderOf(home)}.`);
   try {
     writeFileSync(join(home, 'server.pid'), String(process.pid), { mode: 0o600 });
-    mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 });
+    shelveLongLogs(join(home, 'logs'));
     return { path: home, id: kept(home, 'id', () => randomBytes(8).toString('hex')), release: releaser(lock) };
   } catch (error) {
     lock.close();
@@ -60,6 +72,15 @@ export function lastLogLine(home: Home, name: string): string {
   const file = logFile(home, name);
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+/** A log that has grown long is put aside as `<name>.log.1`, so that it never takes more than twice the limit. */
+function shelveLongLogs(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.log'))) {
+    const log = join(folder, name);
+    if (statSync(log).size > longLogBytes) renameSync(log, `${log}.1`);
+  }
 }
 
 function kept(home: string, file: string, make: () => string): string {

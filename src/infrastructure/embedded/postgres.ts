@@ -8,6 +8,7 @@ import type { Kept } from './kept.js';
 import { privateFolder } from './place.js';
 import { onKeptPort } from './ports.js';
 import { postgresBinaries } from './postgres-binaries.js';
+import { endStrays } from './postgres-strays.js';
 import { StartupError } from './startup-error.js';
 import { supervise } from './supervise.js';
 
@@ -59,6 +60,7 @@ export async function startPostgres(needs: BackendNeeds): Promise<Backend> {
   refuseOtherVersion(data);
 
   const launch = async (port: number): Promise<Kept> => {
+    await endStrays(data);
     const kept = await keeper.run(program('postgres', ['-D', data, '-p', String(port), ...flags(settings)]));
     return untilServing({ name, home, kept, serves: () => serves(urlAt(port, password)) });
   };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { StartupError } from './startup-error.js';
 
@@ -40,7 +40,7 @@ function onPath(command: string, { path }: Machine): string | undefined {
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return existsSync(file);
+    return true;
   } catch {
     return false;
   }
@@ -53,8 +53,13 @@ const thisMachine = (): Machine => ({
   run: (command, args) =>
     new Promise((resolve) => {
       const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-      const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+      const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+      let complaints = '';
+      child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
       child.once('error', () => resolve(false));
-      child.once('exit', (code) => resolve(code === 0));
+      child.once('close', (code) => {
+        if (code !== 0) process.stderr.write(complaints); // apt warns of much that is of no concern when it works.
+        resolve(code === 0);
+      });
     }),
 });

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,6 +113,19 @@ describe('the embedded backends', () => {
     expect(stage.logged.join()).toContain('is started again');
   });
 
+  it('come back although a query of the killed postgres goes on and on', async () => {
+    const home = await stage.usedHome();
+    const urls = await stage.start(home);
+    const busy = query(urls.databaseUrl, 'select count(*) from generate_series(1, 1000000000000) as n where n < 0');
+    const runs = `select 1 from pg_stat_activity where query like '%generate_series%' and pid <> pg_backend_pid()`;
+    await until(async () => (await query(urls.databaseUrl, runs)).length > 0);
+
+    process.kill(processOf(home, 'postgres').pid, 'SIGKILL');
+
+    await expect(busy).rejects.toThrow();
+    await until(() => serves(urls));
+  });
+
   it('take a home that is thrown away with them, however their server ended', async () => {
     const home = await stage.usedHome();
     const server = await stage.startServer(home, 'throw-away');
@@ -169,6 +183,16 @@ describe('a home', () => {
     expect(
       ['data', 'data/postgres', 'data/redis', 'logs', 'postgres.password', 'redis.password'].map(groupAndOthers),
     ).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('puts a log aside that has grown long', async () => {
+    const home = await stage.usedHome();
+    truncateSync(join(home, 'logs/redis.log'), 9 * 1024 * 1024);
+
+    await stage.start(home);
+
+    expect(statSync(join(home, 'logs/redis.log.1')).size).toBe(9 * 1024 * 1024);
+    expect(statSync(join(home, 'logs/redis.log')).size).toBeLessThan(1024 * 1024);
   });
 
   it('is refused when every user can write to it', async () => {
