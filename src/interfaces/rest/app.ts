@@ -6,7 +6,7 @@ import type { Log } from '../../application/ports.js';
 import { accessLog } from './access-log.js';
 import { docsPage } from './docs.js';
 import { answerFault, refuseUnknown, refuseWhile } from './fallbacks.js';
-import { openApi } from './openapi.js';
+import { openApi } from './openapi/document.js';
 import { probes, type Checks, type Exposition } from './probes.js';
 import { restRouter } from './router.js';
 

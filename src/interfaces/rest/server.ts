@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { refuse } from '../../domain/kernel/refusal.js';
 import { errorObject } from '../statuses.js';
 import { restApp, type RestNeeds } from './app.js';
+import { maxHeaderBytes } from './limits.js';
 
 export interface RestServer {
   /** Where it listens, without a slash at the end. */
@@ -13,9 +14,6 @@ export interface RestServer {
   /** Takes no more work, lets what runs finish for at most `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
-
-/** Bytes that a request's line and headers may have. */
-export const maxHeaderBytes = 16_384;
 
 const limits = {
   maxHeaderSize: maxHeaderBytes,

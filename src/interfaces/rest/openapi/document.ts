@@ -1,0 +1,144 @@
+import type { Operation } from '../../../application/operation.js';
+import { publicInput } from '../../../application/parse.js';
+import { isIdSchema } from '../../../application/schemas.js';
+import * as common from './components.js';
+import { sampleOf } from './samples.js';
+import { inputSchema, lifted, outputSchema, type Schema } from './schemas.js';
+
+/** The OpenAPI 3.1 document of a registry. */
+export function openApi(operations: readonly Operation[], version: string): Readonly<Record<string, unknown>> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  let schemas: Record<string, unknown> = { ...common.errorSchemas };
+  for (const operation of operations) {
+    const described = describe(operation);
+    paths[described.path] = { ...paths[described.path], [described.method]: described.operation };
+    schemas = { ...schemas, ...described.schemas };
+  }
+  const { description, securitySchemes, parameters, headers, responses } = common;
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Palimpsest', version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: [...new Set(operations.map(familyOf))].map((name) => ({ name })),
+    paths,
+    components: { securitySchemes, parameters, headers, responses, schemas },
+  };
+}
+
+const familyOf = ({ name }: Operation): string => name.split('.')[0] ?? name;
+
+/** `scratchpad.entry.append` → `ScratchpadEntryAppend`. */
+const pascal = (name: string): string =>
+  name.replaceAll(/(^|[._])(\w)/g, (_all, _dot, letter: string) => letter.toUpperCase());
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+function describe(operation: Operation) {
+  const [method = '', path = ''] = operation.http.split(' ');
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const input = inputSchema(operation, named);
+  const output = outputSchema(operation);
+  const inputName = `${pascal(operation.name)}Input`;
+  const outputName = `${pascal(operation.name)}Output`;
+  const hasBody = method !== 'GET';
+  return {
+    path,
+    method: method.toLowerCase(),
+    schemas: { ...(hasBody && lifted(inputName, input)), ...lifted(outputName, output) },
+    operation: {
+      operationId: operation.name.replaceAll('.', '_'),
+      summary: operation.summary,
+      description: needsOf(operation),
+      tags: [familyOf(operation)],
+      parameters: [
+        ...pathParameters(operation, named),
+        ...(hasBody ? [] : queryParameters(input)),
+        ...headersOf(operation),
+      ],
+      ...(hasBody && { requestBody: bodyOf(input, inputName) }),
+      responses: { ...successOf(operation, output, outputName), ...refusalsOf(operation) },
+    },
+  };
+}
+
+const needsOf = ({ scope, roles }: Operation): string =>
+  `Needs the scope \`${scope}\`${roles ? ` and one of the roles ${roles.map((role) => `\`${role}\``).join(', ')}` : ''}.`;
+
+function pathParameters(operation: Operation, named: readonly string[]): readonly unknown[] {
+  const { properties = {} } = inputSchema(operation, []);
+  return named.map((name) => {
+    const schema = properties[name];
+    if (schema === undefined) throw new Error(`${operation.name} has no field ${name}, which its path names.`);
+    return { name, in: 'path', required: true, schema, example: sampleOf(schema, name, true) };
+  });
+}
+
+const queryParameters = ({ properties = {}, required = [] }: Schema): readonly unknown[] =>
+  Object.entries(properties)
+    .filter(([name]) => name !== 'correlationId')
+    .map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+
+function headersOf({ kind, etag }: Operation): readonly unknown[] {
+  const names =
+    kind === 'command'
+      ? ['correlationId', 'idempotencyKey', 'prefer', ...(etag ? ['ifMatch'] : [])]
+      : ['correlationId', 'minPosition'];
+  return names.map((name) => ref('parameters', name));
+}
+
+const bodyOf = (input: Schema, name: string) => ({
+  required: (input.required ?? []).length > 0,
+  content: { 'application/json': { schema: ref('schemas', name), example: sampleOf(input, 'body', false) } },
+});
+
+function successOf(operation: Operation, output: Schema, name: string): Readonly<Record<string, unknown>> {
+  const isCommand = operation.kind === 'command';
+  const headers = {
+    'X-Correlation-Id': ref('headers', 'correlationId'),
+    ...(isCommand && { 'Palimpsest-Position': ref('headers', 'position') }),
+    ...(isCommand && { 'Idempotency-Replayed': ref('headers', 'replayed') }),
+    ...(operation.etag && { ETag: ref('headers', 'etag') }),
+  };
+  const item = sampleOf(output, 'data', true);
+  if (operation.kind === 'stream') {
+    const content = { 'application/x-ndjson': { schema: ref('schemas', name), example: item } };
+    return { 200: { description: 'One JSON object on each line.', headers, content } };
+  }
+  const isList = operation.kind === 'list';
+  const data = isList ? { type: 'array', items: ref('schemas', name) } : ref('schemas', name);
+  const schema = {
+    type: 'object',
+    properties: {
+      data,
+      correlationId: { type: 'string', format: 'uuid' },
+      ...(isList && { page: pageSchema }),
+      ...(isCommand && { position: { type: 'string' }, replayed: { type: 'boolean', const: true } }),
+    },
+    required: ['data', 'correlationId', ...(isList ? ['page'] : [])],
+  };
+  const example = {
+    data: isList ? [item] : item,
+    correlationId: '0199a7c2-5d3e-7f10-8a4b-6c2d9e8f1a35',
+    ...(isList && { page: { nextCursor: null } }),
+  };
+  const content = { 'application/json': { schema, example } };
+  return { [operation.creates ? 201 : 200]: { description: operation.summary, headers, content } };
+}
+
+const pageSchema = {
+  type: 'object',
+  properties: { nextCursor: { type: ['string', 'null'], description: 'Null on the last page.' } },
+  required: ['nextCursor'],
+};
+
+function refusalsOf(operation: Operation): Readonly<Record<string, unknown>> {
+  const takesIds = Object.values(publicInput(operation).shape).some(isIdSchema);
+  const codes = new Set([
+    ...common.understoodCodes,
+    ...operation.refuses,
+    ...(takesIds ? (['not_found'] as const) : []),
+    ...(operation.kind === 'command' ? (['conflict'] as const) : []),
+  ]);
+  return Object.fromEntries([...codes].map((code) => [common.httpOf(code), ref('responses', code)]));
+}
