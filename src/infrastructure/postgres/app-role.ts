@@ -12,10 +12,12 @@ export function appRoleOf(database: string): string {
   return `palimpsest_${createHash('sha256').update(database).digest('hex').slice(0, 32)}_app`;
 }
 
+export const appRoleOfUrl = (ownerUrl: string): string => appRoleOf(databaseOf(new URL(ownerUrl)));
+
 /** The same database as the app role. Its password comes from the KEK, so every process that has the KEK knows it. */
 export function appRoleUrl(ownerUrl: string, kek: Buffer): string {
   const url = new URL(ownerUrl);
-  url.username = encodeURIComponent(appRoleOf(databaseOf(url)));
+  url.username = encodeURIComponent(appRoleOfUrl(ownerUrl));
   url.password = appPassword(kek);
   return url.href;
 }
@@ -27,7 +29,7 @@ const appPassword = (kek: Buffer): string => purposeKey(kek, 'database role').to
 
 /** Makes the app role, or gives the one that is there its password and takes what it must not have. Answers its name. */
 export async function ensureAppRole(client: ClientBase, ownerUrl: string, kek: Buffer): Promise<string> {
-  const role = appRoleOf(databaseOf(new URL(ownerUrl)));
+  const role = appRoleOfUrl(ownerUrl);
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
   // Roles take no parameters. What else the role must not have is checked (tenancy.ts), not taken away here, because an
   // owner that is no superuser may not even name it.

@@ -6,4 +6,5 @@ export const lockNumbers = {
   migration: [namespace, 1],
   projector: [namespace, 2],
   reactions: [namespace, 3],
+  rebuild: [namespace, 4],
 } satisfies Readonly<Record<string, [number, number]>>;

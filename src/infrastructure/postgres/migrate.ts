@@ -11,6 +11,7 @@ import { asPortFault } from './faults.js';
 import { lockNumbers } from './locks.js';
 import { formOf, makeTables, projectionsFolder } from './read-model-tables.js';
 import { assertTenancy, secureTables } from './tenancy.js';
+import { inTransaction } from './transaction.js';
 
 export interface MigrateOptions {
   /** The owner's URL. The owner may make roles and schemas in this database. */
@@ -115,16 +116,4 @@ async function prepareProjection(
       projection.tables,
     ]);
   });
-}
-
-export async function inTransaction<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
-  await client.query('begin');
-  try {
-    const result = await work();
-    await client.query('commit');
-    return result;
-  } catch (fault) {
-    await client.query('rollback');
-    throw fault;
-  }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { DatabaseError, type ClientBase, type Connection, type FieldDef, type Submittable } from 'pg';
 import type { Sql } from '../../../projections/sql.js';
 import { readerOf, writeValue, type ReadValue } from './values.js';
@@ -49,7 +48,7 @@ export function runTogether(
         clearTimeout(timer);
         end(value);
       };
-    client.query(new Batch(bound, preparedOn(client), settle(resolve), settle(reject)));
+    client.query(new Batch(bound, sessionOf(client), settle(resolve), settle(reject)));
   });
 }
 
@@ -58,27 +57,32 @@ interface Column {
   readonly read: ReadValue;
 }
 
-/** What a connection has prepared: statement name → the columns that it answers. */
-type Prepared = Map<string, readonly Column[]>;
+/** A statement as one connection has it: by what name, and which columns it answers. */
+interface Prepared {
+  readonly name: string;
+  columns: readonly Column[];
+}
 
-const preparedBy = new WeakMap<ClientBase, Prepared>();
+/** What connections have prepared, by text. Names count up and are never given twice, whatever became of the first. */
+interface Session {
+  readonly prepared: Map<string, Prepared>;
+  named: number;
+}
 
-function preparedOn(client: ClientBase): Prepared {
-  const known = preparedBy.get(client);
+const sessions = new WeakMap<ClientBase, Session>();
+
+function sessionOf(client: ClientBase): Session {
+  const known = sessions.get(client);
   if (known) return known;
-  const made: Prepared = new Map();
-  preparedBy.set(client, made);
+  const made: Session = { prepared: new Map(), named: 0 };
+  sessions.set(client, made);
   return made;
 }
 
-const names = new Map<string, string>();
-
-function nameOf(text: string): string {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
-  names.set(text, name);
-  return name;
+/** To be called when tables were replaced by others of the same name: statements are then prepared anew. */
+export async function forgetPrepared(client: ClientBase): Promise<void> {
+  sessionOf(client).prepared.clear();
+  await client.query('deallocate all');
 }
 
 /** The parts of the driver's connection that a batch writes to; its published types ask for arguments it does not take. */
@@ -94,29 +98,27 @@ interface Wire {
 type Written = ReturnType<typeof writeValue>;
 
 interface Bound {
-  readonly name: string;
   readonly text: string;
   readonly values: readonly Written[];
 }
 
 function bind({ text, values }: Sql, index: number): Bound {
   try {
-    return { name: nameOf(text), text, values: values.map(writeValue) };
+    return { text, values: values.map(writeValue) };
   } catch {
     throw new StatementFailed('unwritable value', index);
   }
 }
 
-const noColumns: readonly Column[] = [];
-
 /** A query of the driver's own kind (its documented `Submittable`): it writes messages and is called back with the answers. */
 class Batch implements Submittable {
   private readonly outcomes: Outcome[] = [];
+  private readonly preparedHere: string[] = [];
   private rows: Record<string, unknown>[] = [];
 
   constructor(
     private readonly statements: readonly Bound[],
-    private readonly prepared: Prepared,
+    private readonly session: Session,
     private readonly resolve: (outcomes: readonly Outcome[]) => void,
     private readonly reject: (fault: Error) => void,
   ) {}
@@ -124,32 +126,38 @@ class Batch implements Submittable {
   submit(connection: Connection): void {
     const wire = connection as unknown as Wire; // see Wire
     wire.stream.cork();
-    for (const { name, text, values } of this.statements) {
-      if (!this.prepared.has(name)) {
-        this.prepared.set(name, noColumns);
-        wire.parse({ name, text });
-        wire.describe({ type: 'S', name });
-      }
-      wire.bind({ statement: name, values });
+    for (const { text, values } of this.statements) {
+      wire.bind({ statement: this.nameOf(text, wire), values });
       wire.execute({});
     }
     wire.sync();
     wire.stream.uncork();
   }
 
+  private nameOf(text: string, wire: Wire): string {
+    const known = this.session.prepared.get(text);
+    if (known) return known.name;
+    const name = `s${(this.session.named += 1)}`;
+    this.session.prepared.set(text, { name, columns: [] });
+    this.preparedHere.push(text);
+    wire.parse({ name, text });
+    wire.describe({ type: 'S', name });
+    return name;
+  }
+
+  /** The statement that is being answered. */
+  private get current(): Prepared | undefined {
+    return this.session.prepared.get(this.statements[this.outcomes.length]?.text ?? '');
+  }
+
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
-    const statement = this.statements[this.outcomes.length];
-    if (!statement) return;
-    this.prepared.set(
-      statement.name,
-      fields.map((field) => ({ name: field.name, read: readerOf(field.dataTypeID) })),
-    );
+    const { current } = this;
+    if (current) current.columns = fields.map((field) => ({ name: field.name, read: readerOf(field.dataTypeID) }));
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const columns = this.prepared.get(this.statements[this.outcomes.length]?.name ?? '') ?? noColumns;
     const row: Record<string, unknown> = {};
-    for (const [place, { name, read }] of columns.entries()) {
+    for (const [place, { name, read }] of (this.current?.columns ?? []).entries()) {
       const text = fields[place];
       row[name] = text === null || text === undefined ? null : read(text);
     }
@@ -170,6 +178,8 @@ class Batch implements Submittable {
   }
 
   handleError(fault: Error): void {
+    // Of what came after the failing statement nothing was prepared.
+    for (const text of this.preparedHere) this.session.prepared.delete(text);
     this.reject(
       fault instanceof DatabaseError
         ? new StatementFailed(fault.code ?? 'unknown', this.outcomes.length)

@@ -14,6 +14,17 @@ type KeyRow = z.output<typeof keyRow>;
 
 const columns = sql`owner_id as "ownerId", kek_id as "kekId", wrapped`;
 
+class UnusableSubjectKey extends Error {
+  constructor() {
+    super('The owner’s data key does not unwrap: it was altered, or wrapped by another KEK.');
+  }
+}
+
+const unusable = (): never => {
+  throw new UnusableSubjectKey();
+};
+const unusableKey: SubjectKey = { seal: unusable, open: unusable };
+
 /** `now` counts milliseconds and never goes back; tests bring their own. */
 export function makeSubjectKeys(
   system: Statements,
@@ -33,11 +44,21 @@ export function makeSubjectKeys(
   function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): SubjectKey | undefined {
     cache.delete(ownerId);
     if (!wrapped) return undefined;
-    if (wrappedBy !== kekId) throw new Error(`A subject key is wrapped by the KEK ${wrappedBy}, which is not here.`);
-    const key = subjectKey(unwrap(kek, wrapped, ownerId));
+    const dataKey = wrappedBy === kekId ? unwrapped(wrapped, ownerId) : undefined;
+    // Among the keys of many owners one that does not unwrap must not keep the others from being read.
+    if (!dataKey) return unusableKey;
+    const key = subjectKey(dataKey);
     cache.set(ownerId, { key, until: askedAt + trustMs });
     if (cache.size > cachedKeys) cache.delete(cache.keys().next().value ?? '');
     return key;
+  }
+
+  function unwrapped(wrapped: Buffer, ownerId: string): Buffer | undefined {
+    try {
+      return unwrap(kek, wrapped, ownerId);
+    } catch {
+      return undefined;
+    }
   }
 
   async function made(ownerId: string): Promise<SubjectKey> {

@@ -4,7 +4,8 @@ create table projections (
   -- What the tables were made from and are filled by; another one means: rebuild.
   form text not null,
   tables text[] not null,
-  position bigint not null default 0
+  -- The last event in the rows; -1: none yet.
+  position bigint not null default -1
 );
 
 -- Moves every read model named from one position to the next, or refuses when another projector did so before.

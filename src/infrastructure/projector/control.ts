@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { sql } from '../../../projections/sql.js';
+import type { ProjectionControl } from '../../application/context.js';
+import { BackendUnavailable, type EventLog } from '../../application/ports.js';
+import type { Projection } from '../../../projections/projection.js';
+import type { Statements } from '../postgres/database.js';
+import { requestsChannel } from './requests.js';
+
+/** A rebuild of a long log takes its time; whoever asked is told that it goes on without them. */
+const waitForMs = 15 * 60_000;
+const askEveryMs = 50;
+
+const statusRow = z.object({
+  name: z.string(),
+  position: z.coerce.bigint(),
+  parked: z.coerce.number(),
+  rebuilding: z.boolean(),
+});
+
+const outcomeRow = z.object({
+  state: z.enum(['asked', 'done', 'failed']),
+  events: z.coerce.number(),
+  position: z.string().nullable(),
+});
+
+export interface ParkedReport {
+  readonly projection: string;
+  readonly stream: string;
+  readonly revision: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly fault: string;
+}
+
+/** What can be seen of the projector and asked of it from any process, whichever has the active one. */
+export interface PostgresProjectionControl extends ProjectionControl {
+  /** Takes up a read model's parked streams again; false when there is none of that name. */
+  retryParked(name: string): Promise<boolean>;
+  /** Every parked stream, by read model. */
+  parked(): Promise<readonly ParkedReport[]>;
+}
+
+/** The active projector could not: its log says why. The live read model is as it was. */
+export class RebuildFailed extends Error {
+  constructor(projection: string) {
+    super(`The read model ${projection} could not be rebuilt.`);
+  }
+}
+
+export function makeProjectionControl(
+  system: Statements,
+  events: EventLog,
+  projections: readonly Projection[],
+): PostgresProjectionControl {
+  const isKnown = (name: string) => projections.some((projection) => projection.name === name);
+
+  async function ask(kind: 'rebuild' | 'retry', name: string): Promise<z.output<typeof outcomeRow>> {
+    const [asked] = await system.run(
+      sql`insert into palimpsest.projector_requests (kind, projection) values (${kind}, ${name}) returning id`,
+      sql`select pg_notify(${requestsChannel}, '')`,
+    );
+    const until = performance.now() + waitForMs;
+    while (performance.now() < until) {
+      const [answer] = await system.run(
+        sql`select state, events, position from palimpsest.projector_requests where id = ${asked?.rows[0]?.['id']}`,
+      );
+      const outcome = outcomeRow.parse(answer?.rows[0]);
+      if (outcome.state !== 'asked') return outcome;
+      await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+    }
+    throw new BackendUnavailable('postgres');
+  }
+
+  return {
+    async list() {
+      const names = projections.map(({ name }) => name);
+      const head = await events.head();
+      const [outcome] = await system.run(sql`
+        select name, position, to_regnamespace('rebuild_' || name) is not null as rebuilding,
+          (select count(*) from palimpsest.parked_streams where projection = name) as parked
+        from palimpsest.projections where name = any(${names}) order by array_position(${names}::text[], name)`);
+      return z
+        .array(statusRow)
+        .parse(outcome?.rows)
+        .map(({ name, position, parked, rebuilding }) => {
+          const at = position < 0n ? 0n : position;
+          return { name, position: at.toString(), lag: head > at ? Number(head - at) : 0, parked, rebuilding };
+        });
+    },
+
+    async rebuild(name) {
+      if (!isKnown(name)) return undefined;
+      const { state, events: read, position } = await ask('rebuild', name);
+      if (state === 'failed') throw new RebuildFailed(name);
+      return { name, events: read, position: position ?? '0' };
+    },
+
+    async retryParked(name) {
+      return isKnown(name) && (await ask('retry', name)).state === 'done';
+    },
+
+    async parked() {
+      const [outcome] = await system.run(sql`
+        select projection, stream, revision, event_id as "eventId", event_type as "eventType", fault
+        from palimpsest.parked_streams order by projection, position`);
+      return (outcome?.rows ?? []) as unknown as readonly ParkedReport[]; // The columns are selected under these names.
+    },
+  };
+}

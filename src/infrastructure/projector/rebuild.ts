@@ -1,0 +1,162 @@
+import { escapeIdentifier, type Client } from 'pg';
+import type { Projection } from '../../../projections/projection.js';
+import type { StoredEvent } from '../../application/ports.js';
+import { appRoleOfUrl } from '../postgres/app-role.js';
+import { connectAlone, readModelSchema } from '../postgres/database.js';
+import { forgetPrepared } from '../postgres/pipeline.js';
+import { lockNumbers } from '../postgres/locks.js';
+import { formOf, makeTables } from '../postgres/read-model-tables.js';
+import { inTransaction } from '../postgres/transaction.js';
+import { pause } from './lead.js';
+import type { Term } from './term.js';
+import { answerWithinMs, writeRows, type Rows } from './write-rows.js';
+
+export interface Rebuilt {
+  /** How many events of the log were read. */
+  readonly events: number;
+  readonly position: bigint;
+}
+
+/** The swap waits for readers of the old tables no longer than this; meanwhile new readers wait behind it. */
+const swapWithin = '500ms';
+const triesToSwap = 60;
+const lockNotAvailable = '55P03';
+
+/**
+ * Builds a read model anew beside the live one, from the first event on, while the live one goes on; then, between two
+ * batches, takes it up to the checkpoint and puts it in the old one's place. Readers never see less than before, and
+ * nothing but rows comes of it.
+ */
+export async function rebuild(term: Term, projection: Projection): Promise<Rebuilt> {
+  const { url, log } = term.needs;
+  const schema = `rebuild_${projection.name}`;
+  const client = await connectAlone(url, { schema, durable: false, statementTimeoutMs: answerWithinMs }, log);
+  try {
+    const beside = new Beside(term, projection, client, schema);
+    await beside.make();
+    while (await beside.readOn()) term.over.throwIfAborted();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await term.inTurn(() => beside.takePlace());
+        log.info({ projection: projection.name, events: beside.events }, 'rebuilt');
+        return { events: beside.events, position: term.checkpoint };
+      } catch (fault) {
+        const busy = isCode(fault, lockNotAvailable) && attempt < triesToSwap;
+        if (!busy) throw fault;
+        await pause(100, term.over);
+      }
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const isCode = (fault: unknown, code: string): boolean =>
+  fault instanceof Error && 'code' in fault && fault.code === code;
+
+/** The tables beside the live ones, in a schema of their own: the same statements fill them, under another search path. */
+class Beside {
+  events = 0;
+  private position = -1n;
+  private readonly parkedAs: string;
+
+  constructor(
+    private readonly term: Term,
+    private readonly projection: Projection,
+    private readonly client: Client,
+    private readonly schema: string,
+  ) {
+    this.parkedAs = `rebuild of ${projection.name}`;
+  }
+
+  async make(): Promise<void> {
+    const { url, folder } = this.term.needs;
+    // A projector that lost its lock may still be at work beside the tables for the length of a statement.
+    await this.client.query('select pg_advisory_lock($1, $2)', lockNumbers.rebuild);
+    await inTransaction(this.client, async () => {
+      await this.dropLeftovers();
+      await this.client.query(`create schema ${escapeIdentifier(this.schema)}`);
+      await makeTables(this.client, this.schema, this.projection, folder, appRoleOfUrl(url));
+    });
+    this.term.parked.forget(this.parkedAs);
+  }
+
+  /** Takes the next events of the log; false when there were few, so that the rest can be taken while the others wait. */
+  async readOn(): Promise<boolean> {
+    const page = await this.nextPage();
+    await this.write(page);
+    return page.length === this.term.needs.batchSize;
+  }
+
+  /** In the projector's turn: no other rows are written meanwhile. */
+  async takePlace(): Promise<void> {
+    for (;;) {
+      const page = await this.nextPage();
+      const due = page.filter(({ position }) => position <= this.term.checkpoint);
+      await this.write(due);
+      if (due.length < page.length || page.length === 0) break;
+    }
+    const { client } = this.term;
+    await inTransaction(client, () => this.swap(client));
+    await forgetPrepared(client);
+    await this.term.parked.load(client);
+    this.term.join(this.projection);
+  }
+
+  private async swap(client: Client): Promise<void> {
+    const { name, tables } = this.projection;
+    const { term, schema } = this;
+    const [old] = (
+      await client.query<{ tables: string[] }>('select tables from palimpsest.projections where name = $1', [name])
+    ).rows;
+    await client.query(`set local lock_timeout = '${swapWithin}'`);
+    const named = (table: string) => `${escapeIdentifier(readModelSchema)}.${escapeIdentifier(table)}`;
+    if (old && old.tables.length > 0) await client.query(`drop table if exists ${old.tables.map(named).join(', ')}`);
+    for (const table of tables) {
+      await client.query(
+        `alter table ${escapeIdentifier(schema)}.${escapeIdentifier(table)} set schema ${escapeIdentifier(readModelSchema)}`,
+      );
+    }
+    await client.query(
+      `insert into palimpsest.projections (name, form, tables, position) values ($1, $2, $3, $4)
+       on conflict (name) do update set form = excluded.form, tables = excluded.tables, position = excluded.position`,
+      [name, formOf(this.projection, term.needs.folder), tables, term.checkpoint],
+    );
+    await client.query('delete from palimpsest.parked_streams where projection = $1', [name]);
+    await client.query('update palimpsest.parked_streams set projection = $1 where projection = $2', [
+      name,
+      this.parkedAs,
+    ]);
+    await client.query(`drop schema ${escapeIdentifier(schema)}`);
+    const { text, values } = term.stay(this.projection);
+    await client.query(text, [...values]);
+  }
+
+  private async dropLeftovers(): Promise<void> {
+    await this.client.query(`drop schema if exists ${escapeIdentifier(this.schema)} cascade`);
+    await this.client.query('delete from palimpsest.parked_streams where projection = $1', [this.parkedAs]);
+  }
+
+  private nextPage(): Promise<readonly StoredEvent[]> {
+    const { events, batchSize } = this.term.needs;
+    return events.readAll(this.position < 0n ? undefined : this.position, batchSize);
+  }
+
+  private async write(events: readonly StoredEvent[]): Promise<void> {
+    await writeRows(this.rows(), this.term.needs, events);
+    this.events += events.length;
+  }
+
+  private rows(): Rows {
+    return {
+      client: this.client,
+      projections: [this.projection],
+      parked: this.term.parked,
+      parkedAs: () => this.parkedAs,
+      first: () => [],
+      written: ({ position }) => {
+        this.position = position;
+      },
+    };
+  }
+}

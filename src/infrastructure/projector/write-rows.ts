@@ -1,0 +1,129 @@
+import type { ClientBase } from 'pg';
+import { ownersOf } from '../../application/codec.js';
+import type { Log, Metrics, StoredEvent, SubjectKeys } from '../../application/ports.js';
+import type { Projection } from '../../../projections/projection.js';
+import type { Sql } from '../../../projections/sql.js';
+import { isOutage } from '../postgres/faults.js';
+import { runTogether, StatementFailed } from '../postgres/pipeline.js';
+import { faultName, parkStatement, type ParkedStreams } from './parked.js';
+import { Reading } from './reading.js';
+
+/** How long one batch may take, in milliseconds; longer means that the connection is lost. */
+export const answerWithinMs = 30_000;
+
+/** Where rows go, and what else is written with them. */
+export interface Rows {
+  readonly client: ClientBase;
+  readonly projections: readonly Projection[];
+  readonly parked: ParkedStreams;
+  /** The name that a projection's parked streams are kept under. */
+  parkedAs(projection: Projection): string;
+  /** First statements of the transaction that brings the rows up to `event`. */
+  first(event: StoredEvent): readonly Sql[];
+  /** The rows are up to `event`. */
+  written(event: StoredEvent): void;
+}
+
+export interface WritingNeeds {
+  readonly subjects: SubjectKeys;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Writes events into the rows of read models, all in one transaction. What a read model cannot follow parks the event's
+ * stream for that read model, in the same transaction; other streams and other read models go on. Throws on outages,
+ * and when `first` is refused; then nothing was written.
+ */
+export async function writeRows(rows: Rows, needs: WritingNeeds, events: readonly StoredEvent[]): Promise<void> {
+  const keys = await needs.subjects.toOpen(ownersOf(events));
+  await write(
+    rows,
+    needs,
+    events.map((event) => new Reading(event, keys)),
+  );
+}
+
+interface Line {
+  readonly statement: Sql;
+  readonly projection: Projection;
+}
+
+interface Park {
+  readonly projection: Projection;
+  readonly event: StoredEvent;
+  readonly fault: string;
+}
+
+async function write(
+  rows: Rows,
+  needs: WritingNeeds,
+  readings: readonly Reading[],
+  refused: ReadonlyMap<Projection, string> = new Map(),
+): Promise<void> {
+  const last = readings.at(-1)?.event;
+  if (!last) return;
+  const { lines, parks } = plan(rows, readings, refused);
+  const before = [
+    ...rows.first(last),
+    ...parks.map(({ projection, event, fault }) => parkStatement(rows.parkedAs(projection), event, fault)),
+  ];
+  try {
+    await runTogether(rows.client, [...before, ...lines.map(({ statement }) => statement)], answerWithinMs);
+  } catch (fault) {
+    const ofLines = fault instanceof StatementFailed && fault.index >= before.length && lines.length > 0;
+    if (!ofLines || isOutage(fault)) throw fault;
+    if (readings.length > 1) {
+      // One of them is to blame. Alone, each shows whether it is the one.
+      for (const reading of readings) await write(rows, needs, [reading]);
+      return;
+    }
+    // Without a line it was the commit that failed: any of them may be the reason.
+    const culprits = lines[fault.index - before.length] ?? lines;
+    const more = [culprits].flat().map(({ projection }) => [projection, faultName(fault)] as const);
+    await write(rows, needs, readings, new Map([...refused, ...more]));
+    return;
+  }
+  for (const park of parks) noteParked(rows, needs, park);
+  rows.written(last);
+}
+
+function plan(
+  rows: Rows,
+  readings: readonly Reading[],
+  refused: ReadonlyMap<Projection, string>,
+): { readonly lines: readonly Line[]; readonly parks: readonly Park[] } {
+  const lines: Line[] = [];
+  const parks: Park[] = [];
+  for (const projection of rows.projections) {
+    const parkedHere = new Set<string>();
+    for (const reading of readings) {
+      const { event } = reading;
+      if (parkedHere.has(event.stream) || rows.parked.has(rows.parkedAs(projection), event.stream)) continue;
+      const meant = refused.get(projection) ?? statementsOf(projection, reading);
+      if (typeof meant !== 'string') {
+        for (const statement of meant) lines.push({ statement, projection });
+      } else {
+        parkedHere.add(event.stream);
+        parks.push({ projection, event, fault: meant });
+      }
+    }
+  }
+  return { lines, parks };
+}
+
+/** What the event changes, or the name of the fault that keeps the read model from following it. */
+function statementsOf(projection: Projection, reading: Reading): readonly Sql[] | string {
+  try {
+    return reading.statementsFor(projection);
+  } catch (fault) {
+    return faultName(fault);
+  }
+}
+
+function noteParked(rows: Rows, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
+  rows.parked.add(rows.parkedAs(projection), event.stream, event.revision);
+  metrics.count('palimpsest_projection_parked_total', { projection: projection.name });
+  const { stream, revision, id } = event;
+  log.error({ projection: projection.name, stream, revision, eventId: id, fault }, 'a stream was parked');
+}

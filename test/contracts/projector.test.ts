@@ -1,0 +1,381 @@
+import { Client } from 'pg';
+import { projection, type Projection } from '../../projections/projection.js';
+import { sql } from '../../projections/sql.js';
+import { digestOf } from '../../src/application/canonical.js';
+import type { EventLog } from '../../src/application/ports.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
+import { migrate } from '../../src/infrastructure/postgres/migrate.js';
+import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import { followReadModels, type FollowedReadModels } from '../../src/infrastructure/postgres/read-models.js';
+import { makeProjectionControl, type PostgresProjectionControl } from '../../src/infrastructure/projector/control.js';
+import type { Leading } from '../../src/infrastructure/projector/lead.js';
+import { startProjector } from '../../src/infrastructure/projector/projector.js';
+import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { notes, notesFolder, trail } from '../support/notes.js';
+import { quiet, uncounted } from '../support/quiet.js';
+import { stored, threadCreated, threadDeleted, threadUpdated } from '../support/stored.js';
+import { until } from '../support/until.js';
+
+const kek = Buffer.alloc(32, 1);
+const subjects = new MemorySubjectKeys();
+
+let fresh: FreshDatabase;
+let database: Database;
+let events: MemoryEventLog;
+let control: PostgresProjectionControl;
+let readModels: FollowedReadModels;
+const running: Leading[] = [];
+
+const project = (projections: readonly Projection[] = [notes, trail], log: EventLog = events): Leading => {
+  const needs = { url: fresh.url, events: log, subjects, projections, log: quiet, metrics: uncounted };
+  const projector = startProjector({ ...needs, folder: notesFolder, batchSize: 50 });
+  running.push(projector);
+  return projector;
+};
+const migrated = (projections: readonly Projection[] = [notes, trail]) =>
+  migrate({ url: fresh.url, kek, projections, log: quiet, folder: notesFolder });
+
+/** Stores events one after the other on a stream and answers the position of the last. */
+async function append(stream: string, ownerId: string, ...history: Parameters<typeof stored>[2][]): Promise<bigint> {
+  let position = 0n;
+  for (const event of history) {
+    ({ position } = await events.append(stream, 'any', [await stored(subjects, ownerId, event)]));
+  }
+  return position;
+}
+
+const createNotes = async (count: number, from = 1): Promise<bigint> => {
+  let position = 0n;
+  for (let n = from; n < from + count; n += 1) {
+    position = await append(`thread-${n}`, n % 2 === 0 ? 'ann' : 'bob', threadCreated(`note-${n}`, 'ann'));
+  }
+  return position;
+};
+
+const reached = async (position: bigint) => {
+  await expect(readModels.reached(position, 20_000)).resolves.toBe(true);
+};
+const rows = async (query: ReturnType<typeof sql>) => makeReadDbs(database).system.rows(query);
+const allNotes = () => rows(sql`select id, owner_id, title, changes, position from notes order by position`);
+const allTrail = () => rows(sql`select * from trail order by position`);
+const parked = async () => (await control.parked()).map(({ projection: name, stream, fault }) => [name, stream, fault]);
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  await migrated();
+  database = openDatabase({ url: fresh.url, kek, log: quiet });
+  events = new MemoryEventLog();
+  control = makeProjectionControl(database.system, events, [notes, trail]);
+  readModels = followReadModels(database, [notes, trail]);
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((projector) => projector.stop()));
+  await readModels.close();
+  await database.close();
+  await fresh.drop();
+});
+
+describe('the projector', () => {
+  it('brings what was stored before it started into rows, and what comes after', async () => {
+    await createNotes(120);
+    project();
+    await reached(await createNotes(5, 121));
+    expect((await allNotes()).map(({ id }) => id)).toEqual(Array.from({ length: 125 }, (_, n) => `note-${n + 1}`));
+  });
+
+  it('opens personal text, and gives handlers the event’s own circumstances', async () => {
+    project();
+    const position = await append('thread-1', 'ann', threadCreated('note-1', 'ann', 'Ünïcode'));
+    await reached(position);
+    await expect(allNotes()).resolves.toEqual([
+      { id: 'note-1', owner_id: 'ann', title: 'Ünïcode', changes: '0', position: position.toString() },
+    ]);
+  });
+
+  it('shows read models of everything each event as it is stored, with its digest', async () => {
+    project();
+    await reached(await append('thread-1', 'ann', threadCreated('note-1', 'ann')));
+    const [event] = await events.readStream('thread-1');
+    await expect(allTrail()).resolves.toMatchObject([
+      { event_id: event?.id, revision: '0', digest: digestOf([event?.data, event?.metadata]) },
+    ]);
+  });
+
+  it('goes on from its checkpoint after a stop, applying nothing twice', async () => {
+    const first = project();
+    await reached(await append('thread-1', 'ann', threadCreated('note-1', 'ann'), threadUpdated('note-1', 'a')));
+    await first.stop();
+    await append('thread-1', 'ann', threadUpdated('note-1', 'b'));
+    project();
+    await reached(await append('thread-1', 'ann', threadUpdated('note-1', 'c')));
+    await expect(allNotes()).resolves.toMatchObject([{ title: 'c', changes: '3' }]);
+  });
+
+  it('is one among several, and another takes over when it ends', async () => {
+    const projectors = [project(), project(), project()];
+    await reached(await createNotes(1));
+    const active = await until(
+      () => projectors.filter((one) => one.active),
+      ({ length }) => length > 0,
+    );
+    expect(active).toHaveLength(1);
+    await active[0]?.stop();
+    await reached(await createNotes(5, 2));
+    await expect(allNotes()).resolves.toHaveLength(6);
+  });
+
+  it('goes on by itself after Postgres ended all its connections', async () => {
+    project();
+    await reached(await createNotes(10));
+    const outside = new Client({ connectionString: fresh.url });
+    await outside.connect();
+    for (let round = 1; round <= 5; round += 1) {
+      const position = await createNotes(20, round * 20);
+      await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`);
+      await until(() => readModels.reached(position, 1_000), Boolean);
+    }
+    await outside.end();
+    await expect(allTrail()).resolves.toHaveLength(110);
+    await expect(parked()).resolves.toEqual([]);
+  });
+
+  it('writes nothing once another has moved the checkpoint', async () => {
+    project();
+    await reached(await createNotes(3));
+    await database.system.run(sql`update palimpsest.projections set position = 1000000`);
+    await append('thread-9', 'ann', threadCreated('note-9', 'ann'));
+    await until(
+      () => running[0]?.active,
+      (active) => active === false,
+    );
+    await expect(allNotes()).resolves.toHaveLength(3);
+  });
+});
+
+describe('a position', () => {
+  it('is reached when its rows can be read, in a process without the projector too', async () => {
+    const elsewhere = followReadModels(database, [notes, trail]);
+    project();
+    for (let n = 1; n <= 20; n += 1) {
+      const position = await createNotes(1, n);
+      await expect(elsewhere.reached(position, 20_000)).resolves.toBe(true);
+      await expect(allNotes()).resolves.toHaveLength(n);
+    }
+    await elsewhere.close();
+  });
+
+  it('is not reached while nothing projects it', async () => {
+    await expect(readModels.reached(await createNotes(1), 50)).resolves.toBe(false);
+  });
+
+  it('is not reached when its rows were lost by a crash, though they were seen before', async () => {
+    const projector = project();
+    const position = await createNotes(3);
+    await reached(position);
+    await projector.stop();
+    await database.system.run(sql`update palimpsest.projections set position = 64`);
+    const outside = new Client({ connectionString: fresh.url });
+    await outside.connect();
+    await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`);
+    await outside.end();
+    await until(
+      () => readModels.reached(position, 0),
+      (is) => !is,
+    );
+    await expect(readModels.reached(position, 200)).resolves.toBe(false);
+  });
+});
+
+describe('an event that a read model cannot follow', () => {
+  /** Fails in Postgres: text cannot hold U+0000. */
+  const withNul = (id: string) => threadCreated(id, 'ann', 'a\u0000b');
+
+  it('parks its stream, and the other 99 of its batch go on', async () => {
+    for (let n = 1; n <= 100; n += 1) {
+      await append(`thread-${n}`, 'ann', n === 50 ? withNul('note-50') : threadCreated(`note-${n}`, 'ann'));
+    }
+    project();
+    await reached(await append('thread-101', 'ann', threadCreated('note-101', 'ann')));
+    await expect(allNotes()).resolves.toHaveLength(100);
+    await expect(parked()).resolves.toEqual([['notes', 'thread-50', 'sqlstate 22021']]);
+  });
+
+  it('holds back the later events of its stream for that read model only', async () => {
+    project();
+    await reached(await append('thread-1', 'ann', withNul('note-1'), threadUpdated('note-1', 'later')));
+    await expect(allNotes()).resolves.toEqual([]);
+    await expect(allTrail()).resolves.toHaveLength(2);
+  });
+
+  it('is one of a type from the future, too', async () => {
+    const future = await stored(subjects, 'ann', threadCreated('note-1', 'ann'));
+    await events.append('thread-1', 'none', [{ ...future, type: 'thread.sublimated' }]);
+    project();
+    await reached(await createNotes(3, 2));
+    await expect(allNotes()).resolves.toHaveLength(3);
+    await expect(parked()).resolves.toEqual([['notes', 'thread-1', 'Undecodable']]);
+  });
+
+  it('is one that another application wrote, too, where the read model is of everything', async () => {
+    await events.append('orders-1', 'none', [
+      { id: '6c3a0b4e-1d3f-4c52-9d83-7a2b1c0d9e8f', type: 'OrderPlaced', data: { n: 1 }, metadata: {} },
+    ]);
+    project();
+    await reached(await createNotes(3));
+    await expect(allNotes()).resolves.toHaveLength(3);
+    await expect(parked()).resolves.toEqual([['trail', 'orders-1', 'Foreign']]);
+  });
+
+  it('does not count as followed: status tells of it', async () => {
+    project();
+    await reached(await append('thread-1', 'ann', withNul('note-1')));
+    await expect(control.list()).resolves.toMatchObject([
+      { name: 'notes', lag: 0, parked: 1, rebuilding: false },
+      { name: 'trail', lag: 0, parked: 0, rebuilding: false },
+    ]);
+  });
+
+  /** The same read model, after its authors found the mistake. */
+  const mended: Projection = {
+    ...notes,
+    on: {
+      ...notes.on,
+      'thread.created': (data, context) => {
+        const clean = { ...data, title: String(data['title']).replaceAll('\u0000', '') };
+        return notes.on['thread.created']?.(clean, context) ?? [];
+      },
+    },
+  };
+
+  it('is followed after the fix, with what came after it, in order', async () => {
+    const before = project();
+    await reached(
+      await append('thread-1', 'ann', withNul('note-1'), threadUpdated('note-1', 'x'), threadUpdated('note-1', 'y')),
+    );
+    await before.stop();
+    project([mended, trail]);
+    await reached(await append('thread-1', 'ann', threadUpdated('note-1', 'z')));
+    await until(parked, ({ length }) => length === 0);
+    await expect(allNotes()).resolves.toMatchObject([{ id: 'note-1', title: 'z', changes: '3' }]);
+  });
+
+  it('is tried again on request, and stays parked while it still fails', async () => {
+    project();
+    await reached(await append('thread-1', 'ann', threadCreated('note-1', 'ann'), withNul('note-2')));
+    await expect(control.retryParked('notes')).resolves.toBe(true);
+    await expect(parked()).resolves.toEqual([['notes', 'thread-1', 'sqlstate 22021']]);
+  });
+
+  it('is followed on request once what it needs is there', async () => {
+    await database.system.run(sql`alter table notes rename column changes to altered`);
+    project();
+    await reached(await append('thread-1', 'ann', threadCreated('note-1', 'ann'), threadUpdated('note-1', 'x')));
+    await expect(parked()).resolves.toEqual([['notes', 'thread-1', 'sqlstate 42703']]);
+    await database.system.run(sql`alter table notes rename column altered to changes`);
+    await control.retryParked('notes');
+    await expect(parked()).resolves.toEqual([]);
+    await expect(allNotes()).resolves.toMatchObject([{ title: 'x', changes: '1' }]);
+  });
+});
+
+describe('a rebuild', () => {
+  it('gives the same rows again, and forgets no deletion', async () => {
+    project();
+    await createNotes(200);
+    await reached(await append('thread-7', 'ann', threadUpdated('note-7', 'changed'), threadDeleted('note-8')));
+    const before = await allNotes();
+    await database.system.run(sql`update notes set title = 'damaged'`);
+    const rebuilt = await control.rebuild('notes');
+    expect(rebuilt).toMatchObject({ name: 'notes', events: 202, position: (await events.head()).toString() });
+    await expect(allNotes()).resolves.toEqual(before);
+  });
+
+  it('answers nothing for a read model that there is not', async () => {
+    await expect(control.rebuild('nothing')).resolves.toBeUndefined();
+  });
+
+  it('is never seen by readers: no row is ever missing or older, while commands go on', async () => {
+    project();
+    await reached(await createNotes(300));
+    let done = false;
+    let seen = 300;
+    const reading = (async () => {
+      while (!done) {
+        const [row] = await makeReadDbs(database).system.rows<{ n: string }>(sql`select count(*) as n from notes`);
+        expect(Number(row?.n)).toBeGreaterThanOrEqual(seen);
+        seen = Number(row?.n);
+      }
+    })();
+    const writing = (async () => {
+      let n = 301;
+      while (!done) await reached(await createNotes(1, n++));
+      return n - 1;
+    })();
+    for (let round = 1; round <= 4; round += 1) await control.rebuild('notes');
+    done = true;
+    const [, written] = await Promise.all([reading, writing]);
+    await expect(allNotes()).resolves.toHaveLength(written);
+  });
+
+  it('keeps tenants apart before, while and after', async () => {
+    project();
+    await reached(await createNotes(10));
+    await control.rebuild('notes');
+    const anns = await makeReadDbs(database)
+      .for('ann')
+      .rows(sql`select distinct owner_id from notes`);
+    expect(anns).toEqual([{ owner_id: 'ann' }]);
+    await expect(migrated()).resolves.toBeUndefined();
+  });
+
+  it('ends although an event cannot be followed, and lists its stream', async () => {
+    project();
+    await append('thread-1', 'ann', threadCreated('note-1', 'ann', 'a\u0000b'));
+    await reached(await createNotes(60, 2));
+    await control.rebuild('notes');
+    await expect(allNotes()).resolves.toHaveLength(60);
+    await expect(parked()).resolves.toEqual([['notes', 'thread-1', 'sqlstate 22021']]);
+  });
+
+  it('happens by itself when a read model has changed', async () => {
+    const before = project();
+    await reached(await createNotes(5));
+    await before.stop();
+    const shouting: Projection = {
+      ...notes,
+      on: {
+        ...notes.on,
+        'thread.created': (data, context) =>
+          notes.on['thread.created']?.({ ...data, title: String(data['title']).toUpperCase() }, context) ?? [],
+      },
+    };
+    await migrated([shouting, trail]);
+    project([shouting, trail]);
+    await until(allNotes, ([first]) => first?.['title'] === 'TITLE OF NOTE-1');
+    await reached(await createNotes(1, 6));
+    await expect(allNotes()).resolves.toHaveLength(6);
+  });
+
+  it('fills a read model that was added later', async () => {
+    const before = project();
+    await reached(await createNotes(5));
+    await before.stop();
+    const titles = projection({ ...notes, name: 'titles', schema: 'titles.sql', tables: ['titles'], on: titleRows });
+    await migrated([notes, trail, titles]);
+    project([notes, trail, titles]);
+    const all = followReadModels(database, [notes, trail, titles]);
+    await expect(all.reached(await createNotes(1, 6), 20_000)).resolves.toBe(true);
+    await all.close();
+    await expect(rows(sql`select id from titles`)).resolves.toHaveLength(6);
+  });
+
+  const titleRows: Projection['on'] = {
+    'thread.created': ({ threadId }, { ownerId }) =>
+      sql`insert into titles values (${threadId}, ${ownerId}) on conflict do nothing`,
+  };
+});
