@@ -52,7 +52,7 @@ export class Engine {
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.done = this.write(resolve).catch((fault: unknown) => {
-        if (this.stopped) return;
+        if (this.isStopped()) return;
         reject(fault instanceof Error ? fault : new Error('the event store could not start', { cause: fault }));
       });
     });
@@ -101,7 +101,7 @@ export class Engine {
 
   /** Holds the seat, again and again, until this engine is stopped. */
   private async write(started: () => void): Promise<void> {
-    while (!this.stopped) {
+    while (!this.isStopped()) {
       try {
         await this.term(() => {
           if (this.wrote) this.log('event store is writing again', { position: this.watermark });
@@ -110,7 +110,7 @@ export class Engine {
         });
       } catch (fault) {
         if (!this.wrote) throw fault;
-        if (!this.stopped) this.log('event store stopped writing', { reason: reasonOf(fault) });
+        if (!this.isStopped()) this.log('event store stopped writing', { reason: reasonOf(fault) });
       } finally {
         await this.leave();
       }
@@ -118,7 +118,7 @@ export class Engine {
     }
   }
 
-  private get stopped(): boolean {
+  private isStopped(): boolean {
     return this.stopping.signal.aborted;
   }
 

@@ -199,8 +199,9 @@ export class Writer {
 
   private write(request: Request, head: Head): void {
     const { stream } = request;
+    const undeletes = head.truncation.softDeleted && request.kind === 'append';
     const outcome = this.place(request, head);
-    if (head.truncation.softDeleted && request.kind === 'append') {
+    if (undeletes) {
       const revision = isMetastream(stream) ? head.events.last + 1 : outcome.revision - request.events.length + 1;
       this.put(metastreamOf(ownerOf(stream)), event(METADATA_TYPE, undeletedFrom(head.metadata, revision)), head);
     }
