@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { listAudit } from '../../projections/audit.js';
+import { listKeys } from '../../projections/keys.js';
+import { findMessage } from '../../projections/messages.js';
+import { findScratchpad, findScratchpadOfThread } from '../../projections/scratchpads.js';
+import { findThread, listThreads } from '../../projections/threads.js';
+import { findUser } from '../../projections/users.js';
+import { findWorkspace } from '../../projections/workspaces.js';
+import type { Operation } from '../../src/application/operation.js';
+import { newId, type IdKind } from '../../src/application/ids.js';
+import { operations } from '../../src/application/registry.js';
+import { isIdSchema } from '../../src/application/schemas.js';
+import { makeLog } from '../../src/infrastructure/log.js';
+import { openDatabase } from '../../src/infrastructure/postgres/database.js';
+import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import { startStack, type Stack } from '../support/stack.js';
+
+/** Generated from the registry: every operation that names something by its id, in the path or in the body. */
+const naming = operations
+  .map((operation) => ({
+    operation,
+    ids: Object.keys(operation.input.shape).filter((field) => isIdSchema(operation.input.shape[field])),
+  }))
+  // An auditor's filter, refused to members as a scope and tested with the audit trail.
+  .map(({ operation, ids }) => ({ operation, ids: ids.filter((field) => field !== 'tenant') }))
+  .filter(({ ids }) => ids.length > 0);
+
+const kindOf: Readonly<Record<string, IdKind>> = {
+  userId: 'user',
+  memberId: 'user',
+  workspaceId: 'workspace',
+  keyId: 'key',
+  threadId: 'thread',
+  messageId: 'message',
+  scratchpadId: 'scratchpad',
+};
+
+/** Values for the fields that are not ids, where an operation needs one. */
+const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'key.create': { name: 'key' },
+  'thread.update': { title: 'changed' },
+  'message.append': { role: 'user', content: 'hello' },
+  'scratchpad.update': { metadata: { a: 'b' } },
+  'scratchpad.content.set': { content: 'text' },
+  'scratchpad.entry.append': { content: 'entry' },
+};
+
+type Member = Awaited<ReturnType<Stack['user']>>;
+type Ids = Readonly<Record<string, string>>;
+
+let stack: Stack;
+let ada: Member;
+let bob: Member;
+let carol: Member;
+let hers: Ids;
+beforeAll(async () => {
+  stack = await startStack();
+  [ada, bob, carol] = [await stack.user('Ada'), await stack.user('Bob'), await stack.user('Carol')];
+  hers = await thingsOf(ada);
+});
+afterAll(() => stack.stop());
+
+const idIn = (data: unknown): string => (data as { id: string }).id; // everything that is made has an id
+
+/** One of everything, belonging to a member. */
+async function thingsOf(owner: Member): Promise<Ids> {
+  const threadId = idIn((await owner.post('/v1/threads', { title: 'Plan' })).data);
+  const scratchpadId = idIn((await owner.post('/v1/scratchpads', { threadId })).data);
+  const messageId = idIn((await owner.post(`/v1/threads/${threadId}/messages`, { role: 'user', content: 'hi' })).data);
+  const keyId = idIn((await owner.post('/v1/keys', { name: 'key' })).data);
+  const workspaceId = idIn((await owner.post('/v1/workspaces', { name: 'Team' })).data);
+  await owner.post(`/v1/workspaces/${workspaceId}/members`, { memberId: carol.userId });
+  return { userId: owner.userId, memberId: carol.userId, threadId, scratchpadId, messageId, keyId, workspaceId };
+}
+
+function call(client: Member, { name, http }: Operation, ids: Ids) {
+  const [method = '', template = ''] = http.split(' ');
+  const inPath = [...template.matchAll(/\{(\w+)\}/g)].map(([, field]) => field ?? '');
+  const path = template.replace(/\{(\w+)\}/g, (_, field: string) => encodeURIComponent(ids[field] ?? ''));
+  const body = {
+    ...values[name],
+    ...Object.fromEntries(Object.entries(ids).filter(([field]) => !inPath.includes(field))),
+  };
+  return client.send(method, path, method === 'GET' || method === 'DELETE' ? undefined : body, {
+    'x-correlation-id': correlationId,
+  });
+}
+
+const correlationId = randomUUID();
+const pick = (ids: Ids, fields: readonly string[]): Ids =>
+  Object.fromEntries(fields.map((field) => [field, ids[field] ?? '']));
+const absent = (fields: readonly string[]): Ids =>
+  Object.fromEntries(fields.map((field) => [field, newId(kindOf[field] ?? 'thread', new Date())]));
+const malformed = (fields: readonly string[]): Ids =>
+  Object.fromEntries(fields.map((field) => [field, "nonsense'); drop table"]));
+
+describe.each(naming.map((one) => [one.operation.name, one] as const))('%s', (_, { operation, ids }) => {
+  it("answers another tenant's, a missing and a malformed id with the same bytes", async () => {
+    const replies = [
+      await call(bob, operation, pick(hers, ids)),
+      await call(bob, operation, absent(ids)),
+      await call(bob, operation, malformed(ids)),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    const headers = replies.map((reply) =>
+      [...reply.headers].filter(([name]) => !['date', 'keep-alive', 'connection'].includes(name)),
+    );
+    expect(headers[1]).toEqual(headers[0]);
+    expect(headers[2]).toEqual(headers[0]);
+  });
+
+  it('answers its owner', async () => {
+    // Deleting and creating need things of their own; a scratchpad is created on a thread without one.
+    const dan = await stack.user('Dan');
+    const his = await thingsOf(dan);
+    if (operation.name === 'scratchpad.create') await dan.delete(`/v1/scratchpads/${his['scratchpadId'] ?? ''}`);
+    const reply = await call(dan, operation, pick(his, ids));
+    expect([reply.status, reply.code]).toEqual([operation.creates ? 201 : 200, undefined]);
+  });
+});
+
+describe('what is left of a tenant after all of that', () => {
+  it('is untouched', async () => {
+    for (const path of [
+      `/v1/threads/${hers['threadId'] ?? ''}`,
+      `/v1/scratchpads/${hers['scratchpadId'] ?? ''}/view`,
+      '/v1/me',
+    ]) {
+      expect((await ada.get(path)).status).toBe(200);
+    }
+    expect((await ada.get(`/v1/scratchpads/${hers['scratchpadId'] ?? ''}/view`)).data).toMatchObject({
+      entryCount: 0,
+      contentRevision: 0,
+    });
+  });
+});
+
+describe('row-level security alone, with the application asking for the wrong owner', () => {
+  it("shows nothing of another tenant's", async () => {
+    const { databaseUrl: url, kek } = stack.backends;
+    const database = openDatabase({ url, kek, log: makeLog({ level: 'silent' }) });
+    const dbs = makeReadDbs(database);
+    const page = { order: 'desc', limit: 10, after: undefined } as const;
+    const look = (db: ReturnType<typeof dbs.for>) =>
+      Promise.all([
+        findUser(db, ada.userId),
+        findThread(db, ada.userId, hers['threadId'] ?? ''),
+        findMessage(db, ada.userId, hers['threadId'] ?? '', hers['messageId'] ?? ''),
+        findScratchpad(db, ada.userId, hers['scratchpadId'] ?? ''),
+        findScratchpadOfThread(db, ada.userId, hers['threadId'] ?? ''),
+        findWorkspace(db, ada.userId, hers['workspaceId'] ?? ''),
+        listThreads(db, ada.userId, page).then(([row]) => row),
+        listKeys(db, ada.userId, page).then(([row]) => row),
+        listAudit(db, { ownerId: ada.userId }, page).then(([row]) => row),
+      ]);
+    expect((await look(dbs.for(ada.userId))).every((row) => row !== undefined)).toBe(true);
+    expect((await look(dbs.for(bob.userId))).every((row) => row === undefined)).toBe(true);
+    await database.close();
+  });
+});
