@@ -16,7 +16,7 @@ import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { notes, notesFolder, trail } from '../support/notes.js';
 import { quiet, uncounted } from '../support/quiet.js';
 import { stored, threadCreated, threadDeleted, threadUpdated } from '../support/stored.js';
-import { until } from '../support/until.js';
+import { eventually } from '../support/eventually.js';
 
 const kek = Buffer.alloc(32, 1);
 const subjects = new MemorySubjectKeys();
@@ -54,6 +54,9 @@ const createNotes = async (count: number, from = 1): Promise<bigint> => {
   return position;
 };
 
+const created: NonNullable<Projection['on'][string]> = (data, context) =>
+  notes.on['thread.created']?.(data, context) ?? [];
+
 const reached = async (position: bigint) => {
   await expect(readModels.reached(position, 20_000)).resolves.toBe(true);
 };
@@ -72,7 +75,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((projector) => projector.stop()));
+  await Promise.all(running.splice(0).map((projector) => projector.close()));
   await readModels.close();
   await database.close();
   await fresh.drop();
@@ -107,7 +110,7 @@ describe('the projector', () => {
   it('goes on from its checkpoint after a stop, applying nothing twice', async () => {
     const first = project();
     await reached(await append('thread-1', 'ann', threadCreated('note-1', 'ann'), threadUpdated('note-1', 'a')));
-    await first.stop();
+    await first.close();
     await append('thread-1', 'ann', threadUpdated('note-1', 'b'));
     project();
     await reached(await append('thread-1', 'ann', threadUpdated('note-1', 'c')));
@@ -117,12 +120,12 @@ describe('the projector', () => {
   it('is one among several, and another takes over when it ends', async () => {
     const projectors = [project(), project(), project()];
     await reached(await createNotes(1));
-    const active = await until(
+    const active = await eventually(
       () => projectors.filter((one) => one.active),
       ({ length }) => length > 0,
     );
     expect(active).toHaveLength(1);
-    await active[0]?.stop();
+    await active[0]?.close();
     await reached(await createNotes(5, 2));
     await expect(allNotes()).resolves.toHaveLength(6);
   });
@@ -136,7 +139,7 @@ describe('the projector', () => {
       const position = await createNotes(20, round * 20);
       await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`);
-      await until(() => readModels.reached(position, 1_000), Boolean);
+      await eventually(() => readModels.reached(position, 1_000), Boolean);
     }
     await outside.end();
     await expect(allTrail()).resolves.toHaveLength(110);
@@ -148,7 +151,7 @@ describe('the projector', () => {
     await reached(await createNotes(3));
     await database.system.run(sql`update palimpsest.projections set position = 1000000`);
     await append('thread-9', 'ann', threadCreated('note-9', 'ann'));
-    await until(
+    await eventually(
       () => running[0]?.active,
       (active) => active === false,
     );
@@ -176,14 +179,14 @@ describe('a position', () => {
     const projector = project();
     const position = await createNotes(3);
     await reached(position);
-    await projector.stop();
+    await projector.close();
     await database.system.run(sql`update palimpsest.projections set position = 64`);
     const outside = new Client({ connectionString: fresh.url });
     await outside.connect();
     await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`);
     await outside.end();
-    await until(
+    await eventually(
       () => readModels.reached(position, 0),
       (is) => !is,
     );
@@ -245,10 +248,8 @@ describe('an event that a read model cannot follow', () => {
     ...notes,
     on: {
       ...notes.on,
-      'thread.created': (data, context) => {
-        const clean = { ...data, title: String(data['title']).replaceAll('\u0000', '') };
-        return notes.on['thread.created']?.(clean, context) ?? [];
-      },
+      'thread.created': (data, context) =>
+        created({ ...data, title: String(data['title']).replaceAll('\u0000', '') }, context),
     },
   };
 
@@ -257,10 +258,10 @@ describe('an event that a read model cannot follow', () => {
     await reached(
       await append('thread-1', 'ann', withNul('note-1'), threadUpdated('note-1', 'x'), threadUpdated('note-1', 'y')),
     );
-    await before.stop();
+    await before.close();
     project([mended, trail]);
     await reached(await append('thread-1', 'ann', threadUpdated('note-1', 'z')));
-    await until(parked, ({ length }) => length === 0);
+    await eventually(parked, ({ length }) => length === 0);
     await expect(allNotes()).resolves.toMatchObject([{ id: 'note-1', title: 'z', changes: '3' }]);
   });
 
@@ -302,10 +303,10 @@ describe('a rebuild', () => {
   it('is never seen by readers: no row is ever missing or older, while commands go on', async () => {
     project();
     await reached(await createNotes(300));
-    let done = false;
+    const done = new AbortController();
     let seen = 300;
     const reading = (async () => {
-      while (!done) {
+      while (!done.signal.aborted) {
         const [row] = await makeReadDbs(database).system.rows<{ n: string }>(sql`select count(*) as n from notes`);
         expect(Number(row?.n)).toBeGreaterThanOrEqual(seen);
         seen = Number(row?.n);
@@ -313,11 +314,11 @@ describe('a rebuild', () => {
     })();
     const writing = (async () => {
       let n = 301;
-      while (!done) await reached(await createNotes(1, n++));
+      while (!done.signal.aborted) await reached(await createNotes(1, n++));
       return n - 1;
     })();
     for (let round = 1; round <= 4; round += 1) await control.rebuild('notes');
-    done = true;
+    done.abort();
     const [, written] = await Promise.all([reading, writing]);
     await expect(allNotes()).resolves.toHaveLength(written);
   });
@@ -345,18 +346,17 @@ describe('a rebuild', () => {
   it('happens by itself when a read model has changed', async () => {
     const before = project();
     await reached(await createNotes(5));
-    await before.stop();
+    await before.close();
     const shouting: Projection = {
       ...notes,
       on: {
         ...notes.on,
-        'thread.created': (data, context) =>
-          notes.on['thread.created']?.({ ...data, title: String(data['title']).toUpperCase() }, context) ?? [],
+        'thread.created': (data, context) => created({ ...data, title: String(data['title']).toUpperCase() }, context),
       },
     };
     await migrated([shouting, trail]);
     project([shouting, trail]);
-    await until(allNotes, ([first]) => first?.['title'] === 'TITLE OF NOTE-1');
+    await eventually(allNotes, ([first]) => first?.['title'] === 'TITLE OF NOTE-1');
     await reached(await createNotes(1, 6));
     await expect(allNotes()).resolves.toHaveLength(6);
   });
@@ -364,7 +364,7 @@ describe('a rebuild', () => {
   it('fills a read model that was added later', async () => {
     const before = project();
     await reached(await createNotes(5));
-    await before.stop();
+    await before.close();
     const titles = projection({ ...notes, name: 'titles', schema: 'titles.sql', tables: ['titles'], on: titleRows });
     await migrated([notes, trail, titles]);
     project([notes, trail, titles]);

@@ -12,7 +12,8 @@ const goodTermMs = 10_000;
 export interface Leading {
   /** True while this process is the one that may. */
   readonly active: boolean;
-  stop(): Promise<void>;
+  /** Ends this process’s part; a stand-by elsewhere takes over. */
+  close(): Promise<void>;
 }
 
 export interface LeadNeeds {
@@ -80,7 +81,7 @@ export function startLeading(needs: LeadNeeds, term: (client: Client, ended: Abo
     get active() {
       return active;
     },
-    async stop() {
+    async close() {
       stop.abort();
       await running;
     },

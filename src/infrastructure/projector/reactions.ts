@@ -1,0 +1,196 @@
+import type { Client } from 'pg';
+import { z } from 'zod';
+import { sql, type Sql } from '../../../projections/sql.js';
+import { decode, ownersOf } from '../../application/codec.js';
+import {
+  BackendUnavailable,
+  OutcomeUnknown,
+  type EventLog,
+  type Log,
+  type Metrics,
+  type StoredEvent,
+  type SubjectKeys,
+} from '../../application/ports.js';
+import type { Reaction } from '../../application/reactions/reaction.js';
+import { isOutage } from '../postgres/faults.js';
+import { lockNumbers } from '../postgres/locks.js';
+import { runTogether, type Outcome } from '../postgres/pipeline.js';
+import { over, pause, startLeading, type Leading } from './lead.js';
+import { faultName } from './parked.js';
+import { Turns } from './turns.js';
+import { answerWithinMs } from './write-rows.js';
+
+export interface ReactionsNeeds {
+  /** The database owner's URL. */
+  readonly url: string;
+  readonly events: EventLog;
+  readonly subjects: SubjectKeys;
+  readonly reactions: readonly Reaction[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** First pause before a failed effect is tried again, in milliseconds; it doubles with each try. */
+  readonly pauseMs?: number;
+}
+
+/** The checkpoint that all reactions of an installation share. */
+const setName = 'reactions';
+const maxTries = 10;
+const longestPauseMs = 2_000;
+/** Stretches without anything to react to move the checkpoint this often at most. */
+const noteEveryMs = 1_000;
+
+/**
+ * Runs the effects of events, at least once and in the order of the log, in one process per database. An effect that
+ * fails is tried again with growing pauses; after ten tries it is parked, listed and counted, and the others go on. While
+ * a backend is away nothing is parked: the effect waits for it.
+ */
+export const startReactions = ({ pauseMs = 100, ...needs }: ReactionsNeeds): Leading =>
+  startLeading(
+    {
+      url: needs.url,
+      lock: lockNumbers.reactions,
+      name: 'reactions',
+      log: needs.log,
+      // Effects are idempotent: a checkpoint lost in a crash only means that some happen again.
+      settings: { durable: false, statementTimeoutMs: answerWithinMs },
+    },
+    (client, ended) => new ReactionsTerm({ ...needs, pauseMs }, client, ended).run(),
+  );
+
+const parkedRow = z.object({
+  reaction: z.string(),
+  eventId: z.string(),
+  stream: z.string(),
+  revision: z.coerce.number(),
+});
+
+class ReactionsTerm {
+  private checkpoint = -1n;
+  private notedAt = 0;
+  private readonly turns = new Turns();
+  private readonly over: AbortSignal;
+  private readonly failed = new AbortController();
+  private readonly types: ReadonlySet<string>;
+
+  constructor(
+    private readonly needs: Required<ReactionsNeeds>,
+    private readonly client: Client,
+    ended: AbortSignal,
+  ) {
+    this.over = AbortSignal.any([ended, this.failed.signal]);
+    this.types = new Set(needs.reactions.flatMap(({ on }) => Object.keys(on)));
+  }
+
+  async run(): Promise<void> {
+    await this.loadCheckpoint();
+    await this.retryParked();
+    const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
+      events: (batch) => this.guarded(() => this.react(batch)),
+    });
+    await over(this.over);
+    await subscription.stop();
+    if (this.failed.signal.aborted) throw this.failed.signal.reason;
+  }
+
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      this.over.throwIfAborted();
+      await work();
+    } catch (fault) {
+      this.failed.abort(fault);
+      throw fault;
+    }
+  }
+
+  private async react(batch: readonly StoredEvent[]): Promise<void> {
+    let reacted = false;
+    for (const event of batch) {
+      if (event.position <= this.checkpoint || !this.types.has(event.type)) continue;
+      for (const reaction of this.needs.reactions) await this.surely(reaction, event);
+      reacted = true;
+    }
+    const last = batch.at(-1);
+    if (last && (reacted || performance.now() - this.notedAt > noteEveryMs)) await this.note(last.position);
+  }
+
+  /** Has the effect, or parks it. Throws only when the term is over. */
+  private async surely(reaction: Reaction, event: StoredEvent): Promise<void> {
+    if (!Object.hasOwn(reaction.on, event.type)) return;
+    const { log, metrics, pauseMs } = this.needs;
+    for (let tries = 1, wait = pauseMs; ; wait = Math.min(wait * 2, longestPauseMs)) {
+      this.over.throwIfAborted();
+      try {
+        return await this.once(reaction, event);
+      } catch (fault) {
+        const ofEvent = !isBackendAway(fault);
+        if (ofEvent && tries >= maxTries) return this.park(reaction, event, faultName(fault));
+        if (ofEvent) tries += 1;
+        metrics.count('palimpsest_reaction_failures_total', { reaction: reaction.name });
+        log.warn({ reaction: reaction.name, eventId: event.id, tries, fault: faultName(fault) }, 'an effect failed');
+        await pause(wait, this.over);
+      }
+    }
+  }
+
+  private async once(reaction: Reaction, event: StoredEvent): Promise<void> {
+    const keys = await this.needs.subjects.toOpen(ownersOf([event]));
+    await reaction.on[event.type]?.(decode(event, keys));
+  }
+
+  private async park({ name }: Reaction, event: StoredEvent, fault: string): Promise<void> {
+    const { id, stream, revision, position, type } = event;
+    await this.write(sql`
+      insert into palimpsest.parked_reactions
+        (set_name, reaction, event_id, stream, revision, position, event_type, fault)
+      values (${setName}, ${name}, ${id}, ${stream}, ${revision}, ${position}, ${type}, ${fault})
+      on conflict do nothing`);
+    this.needs.metrics.count('palimpsest_reaction_parked_total', { reaction: name });
+    this.needs.log.error({ reaction: name, eventId: id, stream, revision, fault }, 'an effect was parked');
+  }
+
+  /** What was parked in an earlier term gets one more try, in order; what it needed may be there now. */
+  private async retryParked(): Promise<void> {
+    const [outcome] = await this.write(sql`
+      select reaction, event_id as "eventId", stream, revision from palimpsest.parked_reactions
+      where set_name = ${setName} order by position`);
+    for (const { reaction: name, eventId, stream, revision } of z.array(parkedRow).parse(outcome?.rows)) {
+      const reaction = this.needs.reactions.find((one) => one.name === name);
+      const [event] = await this.needs.events.readStream(stream, revision, 1);
+      if (!reaction || event?.id !== eventId) continue;
+      try {
+        await this.once(reaction, event);
+      } catch {
+        continue;
+      }
+      await this.write(sql`
+        delete from palimpsest.parked_reactions
+        where set_name = ${setName} and reaction = ${name} and event_id = ${eventId}`);
+    }
+  }
+
+  private async loadCheckpoint(): Promise<void> {
+    const [, outcome] = await this.write(
+      sql`insert into palimpsest.reaction_checkpoints (name, position) values (${setName}, -1) on conflict do nothing`,
+      sql`select position from palimpsest.reaction_checkpoints where name = ${setName}`,
+    );
+    this.checkpoint = z.coerce.bigint().parse(outcome?.rows[0]?.['position']);
+  }
+
+  private async note(position: bigint): Promise<void> {
+    const [outcome] = await this.write(sql`
+      update palimpsest.reaction_checkpoints set position = ${position}
+      where name = ${setName} and position = ${this.checkpoint}`);
+    if (outcome?.count !== 1) throw new AnotherIsActive();
+    this.checkpoint = position;
+    this.notedAt = performance.now();
+  }
+
+  private write(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
+    return this.turns.run(() => runTogether(this.client, statements, answerWithinMs));
+  }
+}
+
+class AnotherIsActive extends Error {}
+
+const isBackendAway = (fault: unknown): boolean =>
+  fault instanceof BackendUnavailable || fault instanceof OutcomeUnknown || isOutage(fault);

@@ -1,0 +1,174 @@
+import { sql } from '../../projections/sql.js';
+import type { DecodedEvent } from '../../src/application/codec.js';
+import { BackendUnavailable } from '../../src/application/ports.js';
+import type { Reaction } from '../../src/application/reactions/reaction.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
+import { migrate } from '../../src/infrastructure/postgres/migrate.js';
+import type { Leading } from '../../src/infrastructure/projector/lead.js';
+import { startReactions } from '../../src/infrastructure/projector/reactions.js';
+import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { quiet, uncounted } from '../support/quiet.js';
+import { stored, threadCreated, threadDeleted } from '../support/stored.js';
+import { eventually } from '../support/eventually.js';
+
+const kek = Buffer.alloc(32, 1);
+const subjects = new MemorySubjectKeys();
+
+let fresh: FreshDatabase;
+let database: Database;
+let events: MemoryEventLog;
+let seen: string[];
+const running: Leading[] = [];
+
+/** Notes the titles of threads that are made; `effect` may throw before. */
+const noting = (effect: (event: DecodedEvent) => void = () => undefined): Reaction => ({
+  name: 'noting',
+  on: {
+    'thread.created': (event) => {
+      effect(event);
+      seen.push(String(event.data['title']));
+      return Promise.resolve();
+    },
+  },
+});
+
+function react(...reactions: readonly Reaction[]): Leading {
+  const needs = { url: fresh.url, events, subjects, reactions, log: quiet, metrics: uncounted, pauseMs: 1 };
+  const leading = startReactions(needs);
+  running.push(leading);
+  return leading;
+}
+
+async function create(...titles: readonly string[]): Promise<void> {
+  for (const title of titles) {
+    await events.append(`thread-${title}`, 'none', [await stored(subjects, 'ann', threadCreated(title, 'ann', title))]);
+  }
+}
+
+const sawAll = (count: number) =>
+  eventually(
+    () => seen,
+    ({ length }) => length >= count,
+  );
+const parked = async () =>
+  (await database.system.run(sql`select reaction, stream, fault from palimpsest.parked_reactions`))[0]?.rows;
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  await migrate({ url: fresh.url, kek, projections: [], log: quiet });
+  database = openDatabase({ url: fresh.url, kek, log: quiet });
+  events = new MemoryEventLog();
+  seen = [];
+});
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((leading) => leading.close()));
+  await database.close();
+  await fresh.drop();
+});
+
+describe('a reaction', () => {
+  it('happens for each event of its types, in order, opened', async () => {
+    await create('a', 'b');
+    react(noting());
+    await events.append('thread-a', 'any', [await stored(subjects, 'ann', threadDeleted('a'))]);
+    await create('c');
+    await sawAll(3);
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('does not happen again after a restart', async () => {
+    await create('a', 'b');
+    const first = react(noting());
+    await sawAll(2);
+    await first.close();
+    react(noting());
+    await create('c');
+    await sawAll(3);
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('happens in one process, and goes on in another when that ends', async () => {
+    const all = [react(noting()), react(noting())];
+    await create('a');
+    await sawAll(1);
+    await all.find(({ active }) => active)?.close();
+    await create('b', 'c');
+    await sawAll(3);
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is tried again until it succeeds, before the next event', async () => {
+    let failures = 4;
+    react(
+      noting(({ data }) => {
+        if (data['title'] === 'b' && failures-- > 0) throw new Error('not yet');
+      }),
+    );
+    await create('a', 'b', 'c');
+    await sawAll(3);
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is parked when it keeps failing, and later events go on', async () => {
+    react(
+      noting(({ data }) => {
+        if (data['title'] === 'b') throw new TypeError('never');
+      }),
+    );
+    await create('a', 'b', 'c');
+    await sawAll(2);
+    expect(seen).toEqual(['a', 'c']);
+    await expect(parked()).resolves.toEqual([{ reaction: 'noting', stream: 'thread-b', fault: 'TypeError' }]);
+  });
+
+  it('gets another try at the next start', async () => {
+    const failing = react(
+      noting(() => {
+        throw new TypeError('a mistake');
+      }),
+    );
+    await create('a');
+    await eventually(parked, (rows) => rows?.length === 1);
+    await failing.close();
+    react(noting());
+    await sawAll(1);
+    await eventually(parked, (rows) => rows?.length === 0);
+  });
+
+  it('is never parked because a backend is away: it waits for it', async () => {
+    let outages = 11;
+    react(
+      noting(() => {
+        if (outages-- > 0) throw new BackendUnavailable('redis');
+      }),
+    );
+    await create('a');
+    await sawAll(1);
+    await expect(parked()).resolves.toEqual([]);
+  });
+
+  it('parks what it cannot read', async () => {
+    const event = await stored(subjects, 'ann', threadCreated('x', 'ann'));
+    await events.append('thread-x', 'none', [{ ...event, metadata: { ...event.metadata, schemaVersion: 99 } }]);
+    react(noting());
+    await create('a');
+    await sawAll(1);
+    await expect(parked()).resolves.toEqual([{ reaction: 'noting', stream: 'thread-x', fault: 'Undecodable' }]);
+  });
+
+  it('stands beside others: one that fails does not keep the others from the event', async () => {
+    const failing = {
+      ...noting(() => {
+        throw new TypeError('never');
+      }),
+      name: 'failing',
+    };
+    react(failing, noting());
+    await create('a');
+    await sawAll(1);
+    await expect(parked()).resolves.toEqual([{ reaction: 'failing', stream: 'thread-a', fault: 'TypeError' }]);
+  });
+});
