@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { DecodedEvent } from './codec.js';
 import { derivedUuid } from './ids.js';
 import type { ReadDbs, ReadModels, WorkingState } from './ports.js';
 import type { SystemWork } from './reactions/reaction.js';
-import { makeStreams, type StreamsNeeds } from './transact.js';
+import { makeStreams, type Streams, type StreamsNeeds } from './transact.js';
 
 export interface SystemNeeds extends StreamsNeeds {
   readonly dbs: ReadDbs;
@@ -39,3 +40,7 @@ export const systemWork = (
   db: needs.dbs.system,
   shown: (position) => needs.readModels.reached(position, shownWithinMs),
 });
+
+/** The system's own commands, outside any event: bootstrapping, maintenance. */
+export const systemStreams = (needs: SystemNeeds, ownerId: string, commandId: string): Streams =>
+  systemWork(needs, { ownerId, commandId, correlationId: randomUUID() }).streams;

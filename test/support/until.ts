@@ -1,14 +1,12 @@
-/** Waits for a state; fails when it does not come about in time. */
-export async function until<Value>(
-  look: () => Promise<Value> | Value,
-  isThere: (value: Value) => boolean,
-  withinMs = 20_000,
-): Promise<Value> {
-  const end = performance.now() + withinMs;
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Waits for a state: asks again until there is an answer. Fails with what it waited for after `withinMs`. */
+export async function until<Value>(ask: () => Promise<Value | undefined>, withinMs = 20_000): Promise<Value> {
+  const end = Date.now() + withinMs;
   for (;;) {
-    const value = await look();
-    if (isThere(value)) return value;
-    if (performance.now() > end) throw new Error(`Waited in vain; last seen: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > end) throw new Error(`Waited ${withinMs} ms in vain for: ${ask.toString()}`);
+    await pause(20);
   }
 }

@@ -1,0 +1,249 @@
+import 'reflect-metadata';
+import { Container, type ServiceIdentifier } from 'inversify';
+import { projections } from '../projections/index.js';
+import { sql } from '../projections/sql.js';
+import { makeAuthenticate, type Authenticate } from './application/authenticate.js';
+import type { ProjectionControl } from './application/context.js';
+import { makeGateway, type Gateway } from './application/gateway.js';
+import { makeKeyMaker, purposeKey } from './application/keys.js';
+import { AggregateStore } from './application/loaded.js';
+import type { Clock, ReadDbs, Snapshots, SubjectKeys } from './application/ports.js';
+import { scratchpadLife } from './application/reactions/scratchpad-life.js';
+import { recordPurged } from './application/purged.js';
+import { systemWorkFor, type SystemNeeds } from './application/system-work.js';
+import { StreamQueues } from './application/transact.js';
+import { openPurges } from './infrastructure/bullmq/purges.js';
+import type { Config } from './infrastructure/config.js';
+import { openEventLog } from './infrastructure/eventstore/event-log.js';
+import { makeLog } from './infrastructure/log.js';
+import { makeMetrics } from './infrastructure/metrics.js';
+import { openDatabase, type Database } from './infrastructure/postgres/database.js';
+import { startKeyUsage, type WrittenKeyUsage } from './infrastructure/postgres/key-usage.js';
+import { migrate } from './infrastructure/postgres/migrate.js';
+import { makeReadDbs } from './infrastructure/postgres/read-dbs.js';
+import { followReadModels, type FollowedReadModels } from './infrastructure/postgres/read-models.js';
+import { makeSnapshots } from './infrastructure/postgres/snapshots.js';
+import { assertKekOpens, makeSubjectKeys } from './infrastructure/postgres/subject-keys.js';
+import { makeProjectionControl } from './infrastructure/projector/control.js';
+import { startReactions } from './infrastructure/projector/reactions.js';
+import { startProjector } from './infrastructure/projector/projector.js';
+import { openWorkingState } from './infrastructure/redis/working-state.js';
+
+/** Answers when its backend does; one for each, by the name that `/readyz` shows. */
+export type Checks = Readonly<Record<'eventstore' | 'postgres' | 'redis', () => Promise<void>>>;
+
+/** Where the backends are and what opens them; embedded or not is decided before. */
+export interface Backends {
+  readonly eventstoreUrl: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly kek: Buffer;
+}
+
+type Log = ReturnType<typeof makeLog>;
+type Metrics = ReturnType<typeof makeMetrics>;
+type EventLog = ReturnType<typeof openEventLog>;
+type WorkingState = ReturnType<typeof openWorkingState>;
+type Purges = ReturnType<typeof openPurges>;
+
+const token = <Service>(name: string): ServiceIdentifier<Service> => Symbol.for(name);
+
+/** What can be asked for, by name. */
+export const T = {
+  config: token<Config>('config'),
+  backends: token<Backends>('backends'),
+  log: token<Log>('log'),
+  metrics: token<Metrics>('metrics'),
+  clock: token<Clock>('clock'),
+  eventLog: token<EventLog>('eventLog'),
+  database: token<Database>('database'),
+  dbs: token<ReadDbs>('dbs'),
+  subjects: token<SubjectKeys>('subjects'),
+  snapshots: token<Snapshots>('snapshots'),
+  store: token<AggregateStore>('store'),
+  readModels: token<FollowedReadModels>('readModels'),
+  keyUsage: token<WrittenKeyUsage>('keyUsage'),
+  working: token<WorkingState>('working'),
+  system: token<SystemNeeds>('system'),
+  purges: token<Purges>('purges'),
+  projections: token<ProjectionControl>('projections'),
+  authenticate: token<Authenticate>('authenticate'),
+  gateway: token<Gateway>('gateway'),
+  checks: token<Checks>('checks'),
+  projector: token<Running>('projector'),
+  reactions: token<Running>('reactions'),
+  purgeWorker: token<Running>('purgeWorker'),
+};
+
+interface Running {
+  close(): Promise<void>;
+}
+
+/** Wires everything. What was opened is closed by `close`, last opened first, so that nothing loses what it stands on. */
+export function makeContainer(config: Config, backends: Backends, log: Log) {
+  const container = new Container({ defaultScope: 'Singleton' });
+  const opened: Running[] = [];
+  const closing = <Service extends Running>(service: Service): Service => {
+    opened.push(service);
+    return service;
+  };
+
+  container.bind(T.config).toConstantValue(config);
+  container.bind(T.backends).toConstantValue(backends);
+  container.bind(T.log).toConstantValue(log);
+  container.bind(T.clock).toConstantValue({ now: () => new Date() });
+  container.bind(T.metrics).toResolvedValue(makeMetrics);
+  container
+    .bind(T.eventLog)
+    .toResolvedValue(
+      ({ eventstoreUrl }: Backends, l: Log) => closing(openEventLog(eventstoreUrl, l)),
+      [T.backends, T.log],
+    );
+  container.bind(T.database).toResolvedValue(
+    async ({ databaseUrl: url, kek }: Backends, l: Log) => {
+      await migrate({ url, kek, projections, log: l });
+      const database = closing(openDatabase({ url, kek, log: l }));
+      await assertKekOpens(database.system, kek);
+      return database;
+    },
+    [T.backends, T.log],
+  );
+  container.bind(T.dbs).toResolvedValue(makeReadDbs, [T.database]);
+  container
+    .bind(T.subjects)
+    .toResolvedValue(
+      ({ system }: Database, { kek }: Backends) => makeSubjectKeys(system, kek),
+      [T.database, T.backends],
+    );
+  container.bind(T.snapshots).toResolvedValue(({ system }: Database) => makeSnapshots(system), [T.database]);
+  container
+    .bind(T.store)
+    .toResolvedValue(
+      (events: EventLog, subjects: SubjectKeys, snapshots: Snapshots) =>
+        new AggregateStore(events, subjects, snapshots),
+      [T.eventLog, T.subjects, T.snapshots],
+    );
+  container
+    .bind(T.readModels)
+    .toResolvedValue((database: Database) => closing(followReadModels(database, projections)), [T.database]);
+  container
+    .bind(T.keyUsage)
+    .toResolvedValue(
+      ({ system }: Database, clock: Clock, l: Log) => closing(startKeyUsage(system, clock, l)),
+      [T.database, T.clock, T.log],
+    );
+  container.bind(T.working).toResolvedValue(
+    async ({ redisUrl }: Backends, l: Log) => {
+      const working = closing(openWorkingState(redisUrl));
+      for (const warning of await working.assertDurable()) l.warn({ backend: 'redis' }, warning);
+      return working;
+    },
+    [T.backends, T.log],
+  );
+  container.bind(T.system).toResolvedValue(
+    (
+      events: EventLog,
+      store: AggregateStore,
+      subjects: SubjectKeys,
+      clock: Clock,
+      metrics: Metrics,
+      dbs: ReadDbs,
+      readModels: FollowedReadModels,
+      working: WorkingState,
+    ): SystemNeeds => ({
+      log: events,
+      store,
+      subjects,
+      clock,
+      metrics,
+      queues: new StreamQueues(),
+      dbs,
+      readModels,
+      working,
+    }),
+    [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working],
+  );
+  container.bind(T.purges).toResolvedValue(
+    ({ redisUrl }: Backends, system: SystemNeeds, l: Log) =>
+      closing(
+        openPurges({
+          redisUrl,
+          working: system.working,
+          recordPurged: recordPurged(system),
+          log: l,
+          secondPassAfterMs,
+        }),
+      ),
+    [T.backends, T.system, T.log],
+  );
+  container.bind(T.purgeWorker).toResolvedValue((purges: Purges) => closing(purges.startWorker()), [T.purges]);
+  container
+    .bind(T.authenticate)
+    .toResolvedValue(
+      (store: AggregateStore, { kek }: Backends, clock: Clock, usage: WrittenKeyUsage) =>
+        makeAuthenticate({ store, pepper: purposeKey(kek, 'api keys'), clock, usage }),
+      [T.store, T.backends, T.clock, T.keyUsage],
+    );
+  container.bind(T.gateway).toResolvedValue(
+    (
+      system: SystemNeeds,
+      { kek }: Backends,
+      authenticate: Authenticate,
+      purges: Purges,
+      control: ProjectionControl,
+      l: Log,
+    ) =>
+      makeGateway({
+        ...system,
+        authenticate,
+        admissions: [],
+        cursorKey: purposeKey(kek, 'cursors'),
+        shared: {
+          working: system.working,
+          purges: purges.queue,
+          keys: makeKeyMaker(purposeKey(kek, 'api keys')),
+          subjects: system.subjects,
+          projections: control,
+          log: l,
+        },
+      }),
+    [T.system, T.backends, T.authenticate, T.purges, T.projections, T.log],
+  );
+  container.bind(T.projector).toResolvedValue(
+    ({ databaseUrl: url }: Backends, { log: events, subjects, metrics }: SystemNeeds, l: Log) => {
+      return closing(startProjector({ url, events, subjects, projections, metrics, log: l }));
+    },
+    [T.backends, T.system, T.log],
+  );
+  container.bind(T.reactions).toResolvedValue(
+    ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, l: Log) => {
+      const { log: events, subjects, metrics } = system;
+      const reactions = [scratchpadLife(systemWorkFor(system), queue)];
+      return closing(startReactions({ url, events, subjects, metrics, reactions, log: l }));
+    },
+    [T.backends, T.system, T.purges, T.log],
+  );
+  container
+    .bind(T.projections)
+    .toResolvedValue(
+      ({ system }: Database, events: EventLog) => makeProjectionControl(system, events, projections),
+      [T.database, T.eventLog],
+    );
+  container.bind(T.checks).toResolvedValue(
+    (events: EventLog, { app }: Database, working: WorkingState): Checks => ({
+      eventstore: () => events.ping(),
+      postgres: async () => void (await app.run(sql`select 1`)),
+      redis: () => working.ping(),
+    }),
+    [T.eventLog, T.database, T.working],
+  );
+  return {
+    container,
+    async close() {
+      for (const service of opened.splice(0).reverse()) await service.close();
+    },
+  };
+}
+
+/** Twice the longest an operation may take: then nothing that was begun before a deletion can still be under way. */
+const secondPassAfterMs = 20_000;

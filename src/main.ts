@@ -1,0 +1,137 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { BackendUnavailable } from './application/ports.js';
+import { readConfig } from './infrastructure/config.js';
+import { StartupError } from './infrastructure/embedded/startup-error.js';
+import { makeLog } from './infrastructure/log.js';
+import { adminKeyFile } from './infrastructure/secrets.js';
+import type { Role, Serving } from './serve.js';
+import { TourFailed } from './tour.js';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const program = new Command('palimpsest')
+  .description('An event-sourced backend for teams that run LLM agents.')
+  .showHelpAfterError();
+
+program
+  .command('serve', { isDefault: true })
+  .description('serve until SIGTERM')
+  .addOption(
+    new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker', 'projector']).default('all'),
+  )
+  .action(async ({ role }: { role: Role }) => {
+    const { serving, stop } = await started(role);
+    announce(serving, role);
+    untilAsked(stop);
+  });
+
+program
+  .command('tour')
+  .description('play the whole story over REST: against a running server, or one of its own')
+  .option('--url <url>', 'the server to use')
+  .option('--key-file <file>', "file with the administrator's key")
+  .action(async ({ url, keyFile }: { url?: string; keyFile?: string }) => {
+    const { tour } = await import('./tour.js');
+    const config = readConfig(process.env);
+    const running = url ?? (await answering(`http://${config.host}:${config.port}`));
+    const own = running === undefined ? await started('all') : undefined;
+    const redisUrl = own?.serving.backends.redisUrl ?? config.redisUrl;
+    const { countPadKeys } = await import('./infrastructure/redis/count-keys.js');
+    try {
+      await tour({
+        url: running ?? own?.serving.url ?? '',
+        adminKey: readKey(keyFile ?? adminKeyFile(config.home)),
+        ...(redisUrl !== undefined && { redisKeys: (id: string) => countPadKeys(redisUrl, id) }),
+        print: say,
+      });
+    } finally {
+      await own?.stop();
+    }
+  });
+
+program
+  .command('migrate')
+  .description('bring the database up to this version')
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { migrateOnly } = await import('./maintenance.js');
+    await migrateOnly(config, say);
+  });
+
+program
+  .command('admin-key')
+  .description('issue another administrator key when the first is lost, and print it')
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { printAdministratorKey } = await import('./maintenance.js');
+    await printAdministratorKey(config, say, complain);
+  });
+
+program
+  .command('eventstore')
+  .description('serve the embedded event store alone; set by EVENTSTORE_* and DATABASE_URL')
+  .action(async () => {
+    const { runEventStoreProcess } = await import('./infrastructure/embedded/eventstore/process.js');
+    await runEventStoreProcess(process.env);
+  });
+
+async function started(role: Role): Promise<{ serving: Serving; stop: () => Promise<void> }> {
+  const config = readConfig(process.env);
+  const log = makeLog({ level: config.logLevel, fd: 2 });
+  const { serve } = await import('./serve.js');
+  const serving = await serve(config, role, log, complain);
+  return { serving, stop: () => serving.stop() };
+}
+
+function announce({ url, adminKeyFile: file }: Serving, role: Role): void {
+  if (url === undefined) return say(`Palimpsest ${role} is at work.`);
+  say(`
+Palimpsest serves ${url}   (API document and page: ${url}/docs)
+The administrator's key lies in ${file}
+
+    ADMIN=$(cat ${file})
+    curl -s ${url}/v1/me -H "Authorization: Bearer $ADMIN"
+    curl -s ${url}/v1/users -H "Authorization: Bearer $ADMIN" -H 'Content-Type: application/json' -d '{"name":"Ada"}'
+`);
+}
+
+/** The first signal stops in order; a second one ends at once. */
+function untilAsked(stop: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      stop().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      );
+    });
+  }
+}
+
+async function answering(url: string): Promise<string | undefined> {
+  try {
+    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(1_000) })).ok ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new StartupError(`${file} cannot be read: name the file of an administrator's key with --key-file.`);
+  }
+}
+
+program.parseAsync().catch((fault: unknown) => {
+  // What an operator can act on is one line; anything else is our fault and keeps its stack.
+  const expected = fault instanceof StartupError || fault instanceof BackendUnavailable || fault instanceof TourFailed;
+  complain(expected ? `palimpsest: ${fault.message}` : String(fault instanceof Error ? fault.stack : fault));
+  process.exit(1);
+});
