@@ -9,16 +9,20 @@ export interface LogOptions {
   readonly fd?: 1 | 2;
 }
 
-/** A line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error. */
-export function makeLog({ level, fd = 1 }: LogOptions): Log & { flush(): void } {
-  // Written in the background, so that a slow reader of the log does not slow requests; the rest is written at exit.
-  const stream = destination({ dest: fd, sync: false });
-  const logger = pino({ level, base: { pid: process.pid }, serializers: { err: () => '[error]' } }, stream);
+/**
+ * A line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error.
+ * Flush before the process ends.
+ */
+export function makeLog({ level, fd = 1 }: LogOptions): Log & { flush(): Promise<void> } {
+  // Written in the background, so that a slow reader of the log does not slow requests. With a least length of zero a
+  // flush would not wait for what is being written.
+  const stream = destination({ dest: fd, sync: false, minLength: 1 });
+  const logger = pino({ level, base: { pid: process.pid } }, stream);
   return {
     info: (fields, message) => logger.info(withoutErrors(fields), message),
     warn: (fields, message) => logger.warn(withoutErrors(fields), message),
     error: (fields, message) => logger.error(withoutErrors(fields), message),
-    flush: () => stream.flushSync(),
+    flush: () => new Promise((resolve) => stream.flush(() => resolve())),
   };
 }
 

@@ -17,7 +17,7 @@ export interface Stand {
   /** Names of the operations that ran, oldest first. */
   readonly ran: readonly string[];
   /** Lets the operation `note.wait` end. */
-  release(): void;
+  readonly release: () => void;
 }
 
 export const goodKey = 'plm_good';
