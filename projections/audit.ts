@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { metadataSchema } from '../src/domain/kernel/envelope.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
+import { all, type Rows } from './rows.js';
 import { sql, type Sql } from './sql.js';
 
 /**
@@ -78,9 +78,3 @@ const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: Aud
     from !== undefined && sql`position >= ${from}::bigint`,
     to !== undefined && sql`position <= ${to}::bigint`,
   ].reduce<Sql>((all, one) => (one === false ? all : sql`${all} and ${one}`), sql`true`);
-
-const headRow = z.object({ hash: z.string(), events: z.string() });
-
-/** The end of a tenant's chain. */
-export const auditHead = async (db: Rows, ownerId: string) =>
-  first(headRow, await db.rows(sql`select hash, events from audit_heads where owner_id = ${ownerId}`));

@@ -46,5 +46,4 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
 }
 
 /** Declares a projection. The runner hands each handler only the data of its own event type, so here the types are let go. */
-export const projection = <Event extends DomainEvent>(declaration: Projection<Event>): Projection =>
-  declaration as unknown as Projection;
+export const projection = <Event extends DomainEvent>(declaration: Projection<Event>): Projection => declaration;

@@ -232,17 +232,17 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container.bind(T.checks).toResolvedValue(
     (events: EventLog, { app }: Database, working: WorkingState): Checks => ({
       eventstore: () => events.ping(),
-      postgres: async () => void (await app.run(sql`select 1`)),
+      postgres: async () => {
+        await app.run(sql`select 1`);
+      },
       redis: () => working.ping(),
     }),
     [T.eventLog, T.database, T.working],
   );
-  return {
-    container,
-    async close() {
-      for (const service of opened.splice(0).reverse()) await service.close();
-    },
+  const close = async (): Promise<void> => {
+    for (const service of opened.splice(0).reverse()) await service.close();
   };
+  return { container, close };
 }
 
 /** Twice the longest an operation may take: then nothing that was begun before a deletion can still be under way. */

@@ -37,7 +37,8 @@ export async function serve(config: Config, role: Role, log: Log, say: (line: st
   try {
     const running = await startRoles(config, embedded.backends, role, log);
     return {
-      ...running,
+      url: running.url,
+      adminKeyFile: running.adminKeyFile,
       backends: embedded.backends,
       async stop() {
         await running.stop();
@@ -98,7 +99,7 @@ export async function startRoles(
       async stop() {
         await rest?.close(graceMs);
         await close();
-        log.flush();
+        await log.flush();
       },
     };
   } catch (fault) {

@@ -100,7 +100,7 @@ export function decode(event: StoredEvent, keys: ReadonlyMap<string, SubjectKey>
     position: event.position,
     at: metadata.data.at,
     data: data.data,
-    metadata: metadata.data as EventMetadata,
+    metadata: metadata.data,
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Sql } from '../../projections/sql.js';
-import type { Actor, EventMetadata } from '../domain/kernel/envelope.js';
 
 /** An event about to be stored. `id` is a uuid; equal ids at the same expectation make a retry harmless. */
 export interface NewEvent {
@@ -234,5 +233,3 @@ export interface Metrics {
   count(name: string, labels?: Readonly<Record<string, string>>): void;
   observe(name: string, value: number, labels?: Readonly<Record<string, string>>): void;
 }
-
-export type { Actor, EventMetadata };

@@ -76,11 +76,11 @@ describe('a scratchpad over REST', () => {
     );
     const appended = await Promise.all(
       Array.from({ length: 64 }, (_, n) => {
-        const worker = workers[n % 8] ?? workers[0];
-        return worker?.client.post(`/v1/scratchpads/${pad.id}/entries`, { content: `entry ${n}` });
+        const { client } = workers[n % 8] ?? { client: ada };
+        return client.post(`/v1/scratchpads/${pad.id}/entries`, { content: `entry ${n}` });
       }),
     );
-    expect(appended.map((reply) => reply?.status)).toEqual(Array(64).fill(201));
+    expect(appended.map((reply) => reply.status)).toEqual(Array(64).fill(201));
     const read = async () =>
       (await ada.get(`/v1/scratchpads/${pad.id}/entries?limit=100`)).data as {
         id: string;

@@ -68,9 +68,10 @@ const caller =
   };
 
 /** The data of a reply that must have succeeded. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the shape that the operation declares
 export function dataOf<Data = Record<string, unknown>>({ result }: Reply): Data {
   if (isRefusal(result)) throw new Error(`refused: ${result.refused} ${result.message}`);
-  return result.data as Data; // the caller names the shape that the operation declares
+  return result.data as Data;
 }
 
 export const refusalOf = ({ result }: Reply): string => (isRefusal(result) ? result.refused : 'ok');
