@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { BackendUnavailable, type Log, type PadRef } from '../../src/application/ports.js';
+import { openPurges, type Purges } from '../../src/infrastructure/bullmq/purges.js';
+import { openWorkingState, type RedisWorkingState } from '../../src/infrastructure/redis/working-state.js';
+import { eventually } from '../support/eventually.js';
+import { ownRedis, type OwnRedis } from '../support/own-redis.js';
+import { at, entry, newPad } from './working-state-contract.js';
+
+const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe('the purge of a deleted scratchpad', () => {
+  const prefix = `test-${randomUUID()}`;
+  let server: OwnRedis;
+  let working: RedisWorkingState;
+  let redis: Redis;
+  let purges: Purges;
+  let recorded: string[];
+  let recording: () => Promise<void>;
+
+  beforeAll(async () => {
+    server = await ownRedis();
+  });
+  afterAll(() => server.remove());
+
+  beforeEach(async () => {
+    working = openWorkingState(server.url);
+    await working.assertDurable();
+    redis = new Redis(server.url);
+    redis.on('error', () => undefined); // It is killed on purpose.
+    recorded = [];
+    recording = () => Promise.resolve();
+    purges = openPurges({
+      redisUrl: server.url,
+      working,
+      recordPurged: async ({ scratchpadId }) => {
+        await recording();
+        recorded.push(scratchpadId);
+      },
+      log: quiet,
+      secondPassAfterMs: 100,
+      prefix,
+    });
+  });
+  afterEach(async () => {
+    await purges.close();
+    await working.close();
+    await redis.flushall();
+    redis.disconnect();
+  });
+
+  const made = async (): Promise<PadRef> => {
+    const pad = newPad();
+    await working.create(pad, at);
+    await working.append(pad, entry());
+    return pad;
+  };
+  const jobsLeft = async () => (await redis.keys(`${prefix}:purges:purge-*`)).length;
+  const untilRecorded = (pads: readonly PadRef[]) =>
+    eventually(
+      () => recorded,
+      (done) => pads.every(({ scratchpadId }) => done.includes(scratchpadId)),
+      60_000,
+    );
+
+  it('removes every key, tells so once, and leaves no job behind', async () => {
+    const pad = await made();
+    purges.startWorker();
+    await purges.queue.purge(pad);
+    await untilRecorded([pad]);
+    await expect(working.exists(pad)).resolves.toBe(false);
+    await eventually(jobsLeft, (jobs) => jobs === 0);
+    expect(recorded).toEqual([pad.scratchpadId]);
+  });
+
+  it('asked for twice is asked for once', async () => {
+    const pad = await made();
+    await purges.queue.purge(pad);
+    await purges.queue.purge(pad);
+    await expect(jobsLeft()).resolves.toBe(2);
+    purges.startWorker();
+    await untilRecorded([pad]);
+    await eventually(jobsLeft, (jobs) => jobs === 0);
+    expect(recorded).toEqual([pad.scratchpadId]);
+  });
+
+  it('can be asked for again when it is done', async () => {
+    const pad = await made();
+    purges.startWorker();
+    await purges.queue.purge(pad);
+    await untilRecorded([pad]);
+    await eventually(jobsLeft, (jobs) => jobs === 0);
+    await working.create(pad, at);
+    await purges.queue.purge(pad);
+    await eventually(
+      () => recorded.length,
+      (times) => times === 2,
+    );
+    await expect(working.exists(pad)).resolves.toBe(false);
+  });
+
+  it('finds in its second pass what came after the first', async () => {
+    const pad = await made();
+    purges.startWorker();
+    await purges.queue.purge(pad);
+    await eventually(
+      () => working.exists(pad),
+      (isThere) => !isThere,
+    );
+    await working.create(pad, at);
+    await untilRecorded([pad]);
+    await expect(working.exists(pad)).resolves.toBe(false);
+  });
+
+  it('goes on until it could be recorded', async () => {
+    const pad = await made();
+    let failures = 2;
+    recording = () => ((failures -= 1) >= 0 ? Promise.reject(new Error('not now')) : Promise.resolve());
+    purges.startWorker();
+    await purges.queue.purge(pad);
+    await untilRecorded([pad]);
+    expect(recorded).toEqual([pad.scratchpadId]);
+  });
+
+  it('carries ids only', async () => {
+    const pad = await made();
+    await purges.queue.purge(pad);
+    const data = await redis.hget(`${prefix}:purges:purge-${pad.scratchpadId}-1`, 'data');
+    expect(JSON.parse(data ?? '')).toEqual({ ...pad, pass: 1 });
+  });
+
+  it('ignores a job whose data is missing', async () => {
+    await redis.lpush(`${prefix}:purges:wait`, 'purge-nobody-1');
+    await redis.hset(`${prefix}:purges:purge-empty-1`, {
+      name: 'purge',
+      data: '{}',
+      opts: '{}',
+      timestamp: '1',
+      priority: '0',
+    });
+    await redis.lpush(`${prefix}:purges:wait`, 'purge-empty-1');
+    const pad = await made();
+    purges.startWorker();
+    await purges.queue.purge(pad);
+    await untilRecorded([pad]);
+    expect(recorded).toEqual([pad.scratchpadId]);
+  });
+
+  it('is refused while Redis is away, and drained when it is back', async () => {
+    const before = [await made(), await made()];
+    purges.startWorker();
+    await purges.queue.purge(await made());
+    await server.kill();
+    await expect(purges.queue.purge(newPad())).rejects.toBeInstanceOf(BackendUnavailable);
+    await server.start();
+    const after = await eventually(
+      () => Promise.all([made(), made()]).catch(() => []),
+      (pads) => pads.length > 0,
+    );
+    const pads = [...before, ...after];
+    for (const pad of pads) {
+      await eventually(
+        () =>
+          purges.queue.purge(pad).then(
+            () => true,
+            () => false,
+          ),
+        (isAsked) => isAsked,
+      );
+    }
+    await untilRecorded(pads);
+    const left = await Promise.all(pads.map((pad) => working.exists(pad)));
+    expect(left).toEqual(pads.map(() => false));
+  });
+
+  it('survives a kill of Redis between asking and working', async () => {
+    const pad = await made();
+    await purges.queue.purge(pad);
+    await server.kill();
+    await server.start();
+    purges.startWorker();
+    await untilRecorded([pad]);
+    await expect(
+      eventually(
+        () => working.exists(pad).catch(() => undefined),
+        (answer) => answer !== undefined,
+      ),
+    ).resolves.toBe(false);
+  });
+});
