@@ -4,12 +4,14 @@ import type { StoredEvent, SubjectKey } from '../../application/ports.js';
 import { eventSchemas } from '../../domain/events.js';
 import type { Projection } from '../../../projections/projection.js';
 import type { Sql } from '../../../projections/sql.js';
+import { faultName } from './parked.js';
 
 /** The event was not written by this product: nothing in it says whose it is. */
 class Foreign extends Error {}
 
-/** An event on its way into read models: decoded and digested once, and only when a read model asks. */
+/** An event on its way into read models: decoded, digested and understood once, and only when a read model asks. */
 export class Reading {
+  private readonly meant = new Map<Projection, readonly Sql[] | string>();
   private decoded: DecodedEvent | undefined;
   private digest: string | undefined;
 
@@ -18,11 +20,28 @@ export class Reading {
     private readonly keys: ReadonlyMap<string, SubjectKey>,
   ) {}
 
+  /** What the event changes in a read model, or the name of the fault that keeps the read model from following it. */
+  meaningFor(projection: Projection): readonly Sql[] | string {
+    const known = this.meant.get(projection);
+    if (known !== undefined) return known;
+    const meaning = this.understand(projection);
+    this.meant.set(projection, meaning);
+    return meaning;
+  }
+
+  private understand(projection: Projection): readonly Sql[] | string {
+    try {
+      return this.statementsFor(projection);
+    } catch (fault) {
+      return faultName(fault);
+    }
+  }
+
   /**
-   * What the event changes in a read model. Throws when the read model would have to follow the event and cannot:
-   * because it is foreign, of a type or version that is not known here, or refused by the read model's own handler.
+   * Throws when the read model would have to follow the event and cannot: because it is foreign, of a type or version
+   * that is not known here, or refused by the read model's own handler.
    */
-  statementsFor(projection: Projection): readonly Sql[] {
+  private statementsFor(projection: Projection): readonly Sql[] {
     const { event } = this;
     const handler = handlerOf(projection, event.type);
     const follows = projection.onEvery !== undefined || handler !== undefined;

@@ -9,7 +9,7 @@ import { formOf, makeTables } from '../postgres/read-model-tables.js';
 import { inTransaction } from '../postgres/transaction.js';
 import { pause } from './lead.js';
 import type { Term } from './term.js';
-import { answerWithinMs, writeRows, type Rows } from './write-rows.js';
+import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 
 export interface Rebuilt {
   /** How many events of the log were read. */
@@ -143,7 +143,8 @@ class Beside {
   }
 
   private async write(events: readonly StoredEvent[]): Promise<void> {
-    await writeRows(this.rows(), this.term.needs, events);
+    const { needs } = this.term;
+    await writeRows(this.rows(), needs, await readAhead(needs, [this.projection], events));
     this.events += events.length;
   }
 

@@ -3,7 +3,7 @@ import { sql, type Sql } from '../../../projections/sql.js';
 import type { StoredEvent } from '../../application/ports.js';
 import { ParkedStreams, unparkStatement, type ParkedStream } from './parked.js';
 import type { Term } from './term.js';
-import { writeRows, type Rows } from './write-rows.js';
+import { readAhead, writeRows, type Rows } from './write-rows.js';
 
 /**
  * Takes up a read model's parked streams again, each where it failed, in the order they were parked. One that fails
@@ -38,7 +38,7 @@ class Retry {
     const page = await events.readStream(stream, this.next, batchSize);
     const due = page.filter(({ position }) => position <= term.checkpoint);
     const last = due.length < batchSize ? due.at(-1) : undefined;
-    await writeRows(this.rows(last), term.needs, due);
+    await writeRows(this.rows(last), term.needs, await readAhead(term.needs, [projection], due));
     const [failed] = this.again.of(projection.name);
     if (failed) {
       term.parked.add(projection.name, stream, failed.revision);

@@ -13,7 +13,7 @@ import { rebuild, type Rebuilt } from './rebuild.js';
 import { Requests } from './requests.js';
 import { retryParked } from './retry.js';
 import { Turns } from './turns.js';
-import { answerWithinMs, writeRows, type Rows } from './write-rows.js';
+import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 
 export type TermNeeds = Required<ProjectorNeeds>;
 
@@ -29,6 +29,7 @@ export class Term {
   readonly over: AbortSignal;
   private live: readonly Projection[] = [];
   private readonly turns = new Turns();
+  private writing: Promise<void> = Promise.resolve();
   private readonly failed = new AbortController();
 
   constructor(
@@ -56,6 +57,7 @@ export class Term {
     }).catch(() => undefined);
     await over(this.over);
     await Promise.all([subscription.stop(), aside]);
+    await this.writing.catch(() => undefined);
     if (this.failed.signal.aborted) throw this.failed.signal.reason;
   }
 
@@ -108,13 +110,17 @@ export class Term {
     return [...this.live.filter(({ name }) => name !== joining.name), joining];
   }
 
+  /** Takes a batch over and is ready for the next while it is being written, but never more than that one ahead. */
   private async project(batch: readonly StoredEvent[]): Promise<void> {
     const { batchSize } = this.needs;
     for (let start = 0; start < batch.length; start += batchSize) {
-      await this.inTurn(async () => {
-        const fresh = batch.slice(start, start + batchSize).filter(({ position }) => position > this.checkpoint);
+      const readings = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
+      await this.writing;
+      this.writing = this.inTurn(async () => {
+        const fresh = readings.filter(({ event }) => event.position > this.checkpoint);
         await writeRows(this.rows(), this.needs, fresh);
       });
+      this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
   }
 

@@ -30,19 +30,25 @@ export interface WritingNeeds {
   readonly metrics: Metrics;
 }
 
+/** Understands events ahead of writing them, so that it can be done while earlier ones are being written. */
+export async function readAhead(
+  { subjects }: Pick<WritingNeeds, 'subjects'>,
+  projections: readonly Projection[],
+  events: readonly StoredEvent[],
+): Promise<readonly Reading[]> {
+  const keys = await subjects.toOpen(ownersOf(events));
+  const readings = events.map((event) => new Reading(event, keys));
+  for (const reading of readings) for (const projection of projections) reading.meaningFor(projection);
+  return readings;
+}
+
 /**
  * Writes events into the rows of read models, all in one transaction. What a read model cannot follow parks the event's
  * stream for that read model, in the same transaction; other streams and other read models go on. Throws on outages,
  * and when `first` is refused; then nothing was written.
  */
-export async function writeRows(rows: Rows, needs: WritingNeeds, events: readonly StoredEvent[]): Promise<void> {
-  const keys = await needs.subjects.toOpen(ownersOf(events));
-  await write(
-    rows,
-    needs,
-    events.map((event) => new Reading(event, keys)),
-  );
-}
+export const writeRows = (rows: Rows, needs: WritingNeeds, readings: readonly Reading[]): Promise<void> =>
+  write(rows, needs, readings);
 
 interface Line {
   readonly statement: Sql;
@@ -100,7 +106,7 @@ function plan(
     for (const reading of readings) {
       const { event } = reading;
       if (parkedHere.has(event.stream) || rows.parked.has(rows.parkedAs(projection), event.stream)) continue;
-      const meant = refused.get(projection) ?? statementsOf(projection, reading);
+      const meant = refused.get(projection) ?? reading.meaningFor(projection);
       if (typeof meant !== 'string') {
         for (const statement of meant) lines.push({ statement, projection });
       } else {
@@ -110,15 +116,6 @@ function plan(
     }
   }
   return { lines, parks };
-}
-
-/** What the event changes, or the name of the fault that keeps the read model from following it. */
-function statementsOf(projection: Projection, reading: Reading): readonly Sql[] | string {
-  try {
-    return reading.statementsFor(projection);
-  } catch (fault) {
-    return faultName(fault);
-  }
 }
 
 function noteParked(rows: Rows, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
