@@ -10,7 +10,10 @@ const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => 
 
 describeEventLog('memory', () => Promise.resolve(new MemoryEventLog()));
 
-const direct = openEventLog(url, quiet);
+let direct: ReturnType<typeof openEventLog>;
+beforeAll(() => {
+  direct = openEventLog(url, quiet);
+});
 afterAll(() => direct.close());
 describeEventLog('event store', () => Promise.resolve(direct));
 

@@ -26,7 +26,7 @@ describe('the purge of a deleted scratchpad', () => {
   beforeEach(async () => {
     working = openWorkingState(server.url);
     await working.assertDurable();
-    redis = new Redis(server.url);
+    redis = new Redis(server.url, { disconnectTimeout: 100 });
     redis.on('error', () => undefined); // It is killed on purpose.
     recorded = [];
     recording = () => Promise.resolve();

@@ -14,6 +14,7 @@ export function connect(url: string): Redis {
     commandTimeout: 1_000,
     socketTimeout: 2_000,
     connectTimeout: 2_000,
+    disconnectTimeout: 200,
     retryStrategy: (attempt) => Math.min(attempt * 50, 500),
   });
   redis.on('error', () => undefined); // Every command tells its own caller.

@@ -1,0 +1,236 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Entry, PadRef, WorkingState } from '../../src/application/ports.js';
+
+export const at = '2026-01-02T03:04:05.678Z';
+export const later = '2026-01-02T03:04:06.789Z';
+export const newPad = (): PadRef => ({ ownerId: `user_${randomUUID()}`, scratchpadId: `sp_${randomUUID()}` });
+
+export const entry = (content = 'seen the shore'): Entry => ({
+  id: `ent_${randomUUID()}`,
+  kind: 'note',
+  content,
+  fields: { source: 'https://example.org', weight: 3 },
+  author: { type: 'key', id: 'key_1' },
+  bytes: Buffer.byteLength(content),
+  sha256: createHash('sha256').update(content).digest('hex'),
+  at,
+  correlationId: randomUUID(),
+});
+
+/** What every working state promises. */
+export function describeWorkingState(name: string, open: () => WorkingState): void {
+  let working: WorkingState;
+  const made = async (): Promise<PadRef> => {
+    const pad = newPad();
+    await working.create(pad, at);
+    return pad;
+  };
+  const contentsOf = async (pad: PadRef) =>
+    (await working.entries(pad, 0, 1_000))?.entries.map(({ content }) => content);
+
+  describe(`the working state of a scratchpad (${name})`, () => {
+    beforeAll(() => {
+      working = open();
+    });
+
+    it('begins empty', async () => {
+      const pad = await made();
+      await expect(working.exists(pad)).resolves.toBe(true);
+      await expect(working.content(pad)).resolves.toEqual({ revision: 0, content: '', at });
+      await expect(working.entries(pad, 0, 10)).resolves.toEqual({ entries: [], length: 0 });
+    });
+
+    it('is left as it is when it is made a second time', async () => {
+      const pad = await made();
+      await working.append(pad, entry('kept'));
+      await working.stage(pad, 1, 'e1', 'kept too');
+      await working.promote(pad, 1, 'e1', later);
+      await working.create(pad, later);
+      await expect(contentsOf(pad)).resolves.toEqual(['kept']);
+      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'kept too', at: later });
+    });
+
+    it('takes the first entry right after it was made', async () => {
+      await expect(working.append(await made(), entry())).resolves.toBe(1);
+    });
+
+    it('gives entries back as they were appended, with their index', async () => {
+      const pad = await made();
+      const entries = [entry('one'), entry('Grüße\n"世界" 🎉'), entry('')];
+      for (const one of entries) await working.append(pad, one);
+      await expect(working.entries(pad, 0, 10)).resolves.toEqual({
+        entries: entries.map((one, place) => ({ ...one, index: place + 1 })),
+        length: 3,
+      });
+    });
+
+    it('lists a page of entries after an index', async () => {
+      const pad = await made();
+      for (let number = 1; number <= 7; number += 1) await working.append(pad, entry(String(number)));
+      const page = await working.entries(pad, 3, 2);
+      expect(page?.entries.map(({ index, content }) => [index, content])).toEqual([
+        [4, '4'],
+        [5, '5'],
+      ]);
+      expect(page?.length).toBe(7);
+      await expect(working.entries(pad, 7, 10)).resolves.toEqual({ entries: [], length: 7 });
+      await expect(working.entries(pad, 0, 0)).resolves.toEqual({ entries: [], length: 7 });
+    });
+
+    it('keeps every one of many entries that are appended at the same time, in one order', async () => {
+      const pad = await made();
+      const writers = Array.from({ length: 200 }, (_, number) => entry(String(number)));
+      const indexes = await Promise.all(writers.map((one) => working.append(pad, one)));
+      expect(new Set(indexes).size).toBe(200);
+      const found = (await working.entries(pad, 0, 1_000))?.entries ?? [];
+      expect(found).toHaveLength(200);
+      for (const [number, one] of writers.entries()) {
+        expect(found[(indexes[number] ?? 0) - 1]).toEqual({ ...one, index: indexes[number] });
+      }
+    });
+
+    it('shows staged content only once it is promoted', async () => {
+      const pad = await made();
+      await expect(working.stage(pad, 1, 'e1', 'the plan')).resolves.toBe(true);
+      await expect(working.content(pad)).resolves.toMatchObject({ revision: 0, content: '' });
+      await working.promote(pad, 1, 'e1', later);
+      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
+    });
+
+    it('promotes the text of the event that was stored, not that of a rival', async () => {
+      const pad = await made();
+      await working.stage(pad, 1, 'mine', 'mine');
+      await working.stage(pad, 1, 'rival', 'rival');
+      await working.promote(pad, 1, 'mine', later);
+      await working.promote(pad, 1, 'rival', later);
+      await expect(working.content(pad)).resolves.toMatchObject({ revision: 1, content: 'mine' });
+    });
+
+    it('never goes back to an earlier revision', async () => {
+      const pad = await made();
+      await working.stage(pad, 2, 'slow', 'slow');
+      await working.stage(pad, 10, 'fast', 'fast');
+      await working.promote(pad, 10, 'fast', later);
+      await working.promote(pad, 2, 'slow', at);
+      await expect(working.content(pad)).resolves.toEqual({ revision: 10, content: 'fast', at: later });
+    });
+
+    it('promotes a second time without any effect', async () => {
+      const pad = await made();
+      await working.stage(pad, 1, 'e1', 'the plan');
+      await working.promote(pad, 1, 'e1', later);
+      await working.promote(pad, 1, 'e1', at);
+      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
+    });
+
+    it('keeps a later staged text while an earlier one is promoted', async () => {
+      const pad = await made();
+      await working.stage(pad, 2, 'next', 'next');
+      await working.stage(pad, 1, 'now', 'now');
+      await working.promote(pad, 1, 'now', later);
+      await working.promote(pad, 2, 'next', later);
+      await expect(working.content(pad)).resolves.toMatchObject({ revision: 2, content: 'next' });
+    });
+
+    it('forgets a staged text whose event was not stored', async () => {
+      const pad = await made();
+      await working.stage(pad, 1, 'e1', 'not to be');
+      await working.unstage(pad, 1, 'e1');
+      await working.promote(pad, 1, 'e1', later);
+      await expect(working.content(pad)).resolves.toMatchObject({ revision: 0, content: '' });
+    });
+
+    it('holds a text of a megabyte', async () => {
+      const pad = await made();
+      const text = 'x'.repeat(1024 * 1024);
+      await working.stage(pad, 1, 'e1', text);
+      await working.promote(pad, 1, 'e1', later);
+      expect((await working.content(pad))?.content === text).toBe(true);
+    });
+
+    it('clears its entries and nothing else, and tells what it removed', async () => {
+      const pad = await made();
+      await working.stage(pad, 1, 'e1', 'stays');
+      await working.promote(pad, 1, 'e1', later);
+      await working.append(pad, entry());
+      const last = entry();
+      await working.append(pad, last);
+      await expect(working.clearEntries(pad, 'c1')).resolves.toEqual({ count: 2, lastEntryId: last.id });
+      await expect(working.entries(pad, 0, 10)).resolves.toEqual({ entries: [], length: 0 });
+      await expect(working.content(pad)).resolves.toMatchObject({ content: 'stays' });
+      await working.append(pad, entry('after'));
+      await expect(contentsOf(pad)).resolves.toEqual(['after']);
+    });
+
+    it('clears nothing where nothing is', async () => {
+      await expect(working.clearEntries(await made(), 'c1')).resolves.toEqual({ count: 0 });
+    });
+
+    it('answers the same clear the same way, and spares what was appended since', async () => {
+      const pad = await made();
+      const last = entry();
+      await working.append(pad, last);
+      const asked = await Promise.all([1, 2, 3].map(() => working.clearEntries(pad, 'c1')));
+      await working.append(pad, entry('since'));
+      asked.push(await working.clearEntries(pad, 'c1'));
+      expect(asked).toEqual(asked.map(() => ({ count: 1, lastEntryId: last.id })));
+      await expect(contentsOf(pad)).resolves.toEqual(['since']);
+    });
+
+    it('counts every entry in exactly one place while it is cleared under appends', async () => {
+      const pad = await made();
+      const appends = Array.from({ length: 100 }, () => working.append(pad, entry()));
+      const cleared = await working.clearEntries(pad, 'c1');
+      await Promise.all(appends);
+      expect((cleared?.count ?? 0) + ((await working.entries(pad, 0, 0))?.length ?? 0)).toBe(100);
+    });
+
+    it('is gone entirely once it is destroyed', async () => {
+      const pad = await made();
+      await working.append(pad, entry());
+      await working.stage(pad, 1, 'e1', 'staged');
+      await working.clearEntries(pad, 'c1');
+      await working.clearEntries(pad, 'c2');
+      await working.forgetCleared(pad, 'c2');
+      await expect(working.destroy(pad)).resolves.toBe(3);
+      await expect(working.exists(pad)).resolves.toBe(false);
+      await expect(working.destroy(pad)).resolves.toBe(0);
+    });
+
+    it('is not brought back by any late writer', async () => {
+      const pad = await made();
+      await working.stage(pad, 1, 'e1', 'late');
+      await working.clearEntries(pad, 'c1');
+      await working.destroy(pad);
+      await expect(working.append(pad, entry())).resolves.toBeUndefined();
+      await expect(working.stage(pad, 2, 'e2', 'late')).resolves.toBe(false);
+      await working.promote(pad, 1, 'e1', later);
+      await working.unstage(pad, 1, 'e1');
+      await expect(working.clearEntries(pad, 'c1')).resolves.toBeUndefined();
+      await working.forgetCleared(pad, 'c1');
+      await expect(working.exists(pad)).resolves.toBe(false);
+      await expect(working.content(pad)).resolves.toBeUndefined();
+      await expect(working.entries(pad, 0, 10)).resolves.toBeUndefined();
+    });
+
+    it('stays dead when it is destroyed among appends', async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const pad = await made();
+        const appends = Array.from({ length: 20 }, () => working.append(pad, entry()));
+        await working.destroy(pad);
+        await Promise.all(appends);
+        await expect(working.exists(pad)).resolves.toBe(false);
+      }
+    });
+
+    it('is absent for another owner', async () => {
+      const pad = await made();
+      const foreign = { ...pad, ownerId: newPad().ownerId };
+      await expect(working.append(foreign, entry())).resolves.toBeUndefined();
+      await expect(working.entries(foreign, 0, 10)).resolves.toBeUndefined();
+      await expect(working.content(foreign)).resolves.toBeUndefined();
+      await expect(working.destroy(foreign)).resolves.toBe(0);
+      await expect(working.exists(pad)).resolves.toBe(true);
+    });
+  });
+}
