@@ -5,6 +5,7 @@ import { sql } from '../projections/sql.js';
 import { makeAuthenticate, type Authenticate } from './application/authenticate.js';
 import type { ProjectionControl } from './application/context.js';
 import { makeGateway, type Gateway } from './application/gateway.js';
+import { GatheredAppends } from './application/gathered-appends.js';
 import { makeKeyMaker, purposeKey } from './application/keys.js';
 import { AggregateStore } from './application/loaded.js';
 import type { Clock, ReadDbs, Snapshots, SubjectKeys } from './application/ports.js';
@@ -157,6 +158,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       clock,
       metrics,
       queues: new StreamQueues(),
+      gathered: new GatheredAppends(events),
       dbs,
       readModels,
       working,

@@ -2,6 +2,7 @@ import type { Aggregate, Decision, DomainEvent } from '../domain/kernel/decider.
 import type { Actor } from '../domain/kernel/envelope.js';
 import { isRefusal, refuse, type Refusal, type RefusalCode } from '../domain/kernel/refusal.js';
 import { encode, needsKey, type DecodedEvent } from './codec.js';
+import type { GatheredAppends } from './gathered-appends.js';
 import { derivedUuid } from './ids.js';
 import type { AggregateStore, Loaded } from './loaded.js';
 import { OutcomeUnknown, WrongRevision, type Clock, type EventLog, type Metrics, type SubjectKeys } from './ports.js';
@@ -50,6 +51,23 @@ export interface Streams {
   as(ownerId: string): Streams;
   /** Stores facts that no decision guards and whose order with others does not matter (ledgers), under ids of their own. */
   record(stream: string, events: readonly (DomainEvent & { readonly id: string })[]): Promise<bigint>;
+  /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
+  first(stream: string): Promise<DecodedEvent | undefined>;
+  /**
+   * Stores the first event of a stream, under an id that no other run of the command has; undefined when another was
+   * first. Throws when that cannot be known.
+   */
+  begin(stream: string, event: DomainEvent & { readonly id: string }): Promise<Begun | undefined>;
+  /** Stores that a recorded outcome is being answered again. Throws when it cannot, and then it must not be answered. */
+  replays(stream: string, event: DomainEvent & { readonly id: string }): Promise<bigint>;
+  /** Runs work while no other of this process's commands on the stream does. */
+  inTurn<Result>(stream: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+/** What was stored by `begin`: where, and when (RFC 3339). */
+export interface Begun {
+  readonly position: bigint;
+  readonly at: string;
 }
 
 export interface StreamsNeeds {
@@ -59,6 +77,7 @@ export interface StreamsNeeds {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly queues: StreamQueues;
+  readonly gathered: GatheredAppends;
 }
 
 const maxAttempts = 12;
@@ -84,7 +103,7 @@ export class StreamQueues {
 }
 
 export function makeStreams(needs: StreamsNeeds, context: CommandContext): Streams {
-  const { log, store, subjects, clock, metrics, queues } = needs;
+  const { log, store, subjects, clock, metrics, queues, gathered } = needs;
   const eventId = (stream: string, index = 0) => derivedUuid('event', context.commandId, stream, String(index));
 
   const encoded = async (at: string, events: readonly (DomainEvent & { readonly id: string })[]) => {
@@ -110,10 +129,32 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
     },
 
     async record(stream, events) {
-      const { position } = await log.append(stream, 'any', await encoded(clock.now().toISOString(), events));
+      const position = await gathered.append(stream, await encoded(clock.now().toISOString(), events));
       context.onOutcome?.(position, false);
       return position;
     },
+
+    first: async (stream) => (await store.events(stream, 0, 1))[0],
+
+    async begin(stream, event) {
+      const at = clock.now().toISOString();
+      try {
+        const position = await appendSurely(log, stream, -1, await encoded(at, [event]));
+        context.onOutcome?.(position, false);
+        return { position, at };
+      } catch (error) {
+        if (error instanceof WrongRevision) return undefined;
+        throw error;
+      }
+    },
+
+    async replays(stream, event) {
+      const { position } = await log.append(stream, 'any', await encoded(clock.now().toISOString(), [event]));
+      context.onOutcome?.(position, true);
+      return position;
+    },
+
+    inTurn: (stream, work) => queues.run(stream, work),
 
     transact: (aggregate, id, decide) =>
       queues.run(`${aggregate.category}-${id}`, async () => {

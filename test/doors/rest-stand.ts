@@ -220,6 +220,7 @@ export async function startStand(checks: Readonly<Record<string, () => Promise<v
     clock: { now: () => new Date(0) },
     metrics,
     queues: new StreamQueues(),
+    gathered: absent(),
   });
   const needs = { operations, gateway, log, checks, exposition: metrics, version: '1.2.3' };
   const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });

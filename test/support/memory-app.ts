@@ -8,6 +8,7 @@ import {
   type Reply,
   type Request,
 } from '../../src/application/gateway.js';
+import { GatheredAppends } from '../../src/application/gathered-appends.js';
 import { makeKeyMaker } from '../../src/application/keys.js';
 import { AggregateStore } from '../../src/application/loaded.js';
 import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
@@ -34,7 +35,7 @@ export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly lo
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const keys = makeKeyMaker(pepper);
   const working = new MemoryWorkingState();
-  const streamsNeeds = { log, store, subjects, clock, metrics: uncounted, queues: new StreamQueues() };
+  const streamsNeeds = { log, store, subjects, clock, metrics: uncounted, queues: new StreamQueues(), gathered: new GatheredAppends(log) };
   const gateway = makeGateway({
     ...streamsNeeds,
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
