@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { projections } from '../projections/index.js';
+import { sql } from '../projections/sql.js';
 import { encode } from '../src/application/codec.js';
 import type { DomainEvent } from '../src/domain/kernel/decider.js';
 import { MemoryEventLog } from '../src/infrastructure/memory/event-log.js';
-import { openDatabase } from '../src/infrastructure/postgres/database.js';
+import { openDatabase, type Database } from '../src/infrastructure/postgres/database.js';
 import { migrate } from '../src/infrastructure/postgres/migrate.js';
+import { runTogether } from '../src/infrastructure/postgres/pipeline.js';
 import { followReadModels } from '../src/infrastructure/postgres/read-models.js';
 import { makeSubjectKeys } from '../src/infrastructure/postgres/subject-keys.js';
 import { startProjector } from '../src/infrastructure/projector/projector.js';
@@ -71,7 +73,9 @@ async function main(): Promise<void> {
   for (let n = 0; n < messages; n += 1) head = await message(n);
 
   const total = owners + threads + messages;
+  const floor = await plainInserts(database, total);
   const began = performance.now();
+  const usedBefore = process.cpuUsage();
   const projector = startProjector({
     url: fresh.url,
     events,
@@ -82,8 +86,12 @@ async function main(): Promise<void> {
   });
   if (!(await readModels.reached(head, 120_000))) throw new Error('The read models did not get there.');
   const seconds = (performance.now() - began) / 1000;
+  const used = process.cpuUsage(usedBefore);
+  const rate = total / seconds;
+  const processor = Math.round((used.user + used.system) / total);
   console.log(
-    `catch-up: ${total} events into ${projections.length} read models, ${Math.round(total / seconds)} events/s`,
+    `catch-up: ${total} events into ${projections.length} read models, ${Math.round(rate)} events/s, ` +
+      `${(rate / floor).toFixed(2)} x as many plain rows (${Math.round(floor)}/s); ${processor} us of this process per event`,
   );
 
   const waits: number[] = [];
@@ -101,6 +109,26 @@ async function main(): Promise<void> {
   await readModels.close();
   await database.close();
   await fresh.drop();
+}
+
+/** Rows per second, when all there is to do is one small insert each, sent in the same way. */
+async function plainInserts(database: Database, count: number): Promise<number> {
+  await database.system.run(sql`create table palimpsest.plain (id bigint primary key, owner_id text, words text)`);
+  const client = await database.connect({ schema: 'palimpsest', durable: false });
+  const began = performance.now();
+  for (let from = 0; from < count; from += 500) {
+    const rows = Array.from({ length: Math.min(500, count - from) }, (_, n) => from + n);
+    await runTogether(
+      client,
+      rows.map(
+        (n) => sql`insert into plain values (${n}, ${`user_${n % owners}`}, ${'A message of the usual length.'})`,
+      ),
+      30_000,
+    );
+  }
+  const rate = count / ((performance.now() - began) / 1000);
+  await client.end();
+  return rate;
 }
 
 void main();
