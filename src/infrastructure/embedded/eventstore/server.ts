@@ -65,15 +65,17 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
     });
     bound = listener.port;
     const schedule = every(options.scavengeEvery ?? SIX_HOURS, () => scavengeAndTell(engine, log));
+    let stopped: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      clearInterval(schedule);
+      await listener.stop();
+      await engine.stop();
+    };
     return {
       url: urlOf(host, bound, tls !== undefined),
       port: bound,
       scavenge: () => engine.scavenge(),
-      async stop() {
-        clearInterval(schedule);
-        await listener.stop();
-        await engine.stop();
-      },
+      stop: () => (stopped ??= stop()),
     };
   } catch (fault) {
     await engine.stop();

@@ -7,8 +7,9 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Call } from './call.js';
+import { doorOf } from './plain-http.js';
 import { Status } from './status.js';
 
 /*
@@ -43,8 +44,14 @@ const HTTP2 = {
 /** Listens for gRPC calls. Rejects when the port is taken or a certificate cannot be read. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const server = await makeServer(options.tls);
+  const door = options.tls ? server : doorOf(server);
+  const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   const calls = new Set<Call>();
+  door.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   server.on('session', (session) => {
     sessions.add(session);
     session.on('close', () => sessions.delete(session));
@@ -60,13 +67,22 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     call.guard(() => options.serve(call));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
+    door.once('error', reject);
+    door.listen(options.port, options.host, resolve);
   });
   return {
     // A TCP server that listens has an address object, never a pipe name.
-    port: (server.address() as AddressInfo).port,
-    stop: (grace = 2000) => stop(server, sessions, calls, grace),
+    port: (door.address() as AddressInfo).port,
+    async stop(grace = 2000) {
+      const closed = new Promise<void>((resolve) => door.close(() => resolve()));
+      for (const call of calls) call.finish(Status.cancelled, 'The server is stopping.');
+      for (const session of sessions) session.close();
+      const cutOff = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, grace);
+      await closed;
+      clearTimeout(cutOff);
+    },
   };
 }
 
@@ -93,20 +109,4 @@ function watchOver(session: ServerHttp2Session): void {
   }, PING_EVERY);
   timer.unref();
   session.on('close', () => clearInterval(timer));
-}
-
-async function stop(
-  server: Http2Server,
-  sessions: Set<ServerHttp2Session>,
-  calls: Set<Call>,
-  grace: number,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const call of calls) call.finish(Status.cancelled, 'The server is stopping.');
-  for (const session of sessions) session.close();
-  const cutOff = setTimeout(() => {
-    for (const session of sessions) session.destroy();
-  }, grace);
-  await closed;
-  clearTimeout(cutOff);
 }

@@ -1,0 +1,148 @@
+import {
+  CancelledError,
+  EventStoreDBClient,
+  jsonEvent,
+  persistentSubscriptionToStreamSettingsFromDefaults,
+} from '@eventstore/db-client';
+import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js';
+import { startEventStore, type EventStore } from '../../../src/infrastructure/embedded/eventstore/server.js';
+import { append, failureOf, freshStream, happened, Listener } from './conformance/support.js';
+import { framed, rawCall } from './raw-call.js';
+
+const READ = '/event_store.client.streams.Streams/Read';
+const BATCH = '/event_store.client.streams.Streams/BatchAppend';
+
+describe('the protocol of the embedded event store', () => {
+  let store: EventStore;
+  let client: EventStoreDBClient;
+  beforeAll(async () => {
+    store = await startEventStore({ memory: true });
+    client = EventStoreDBClient.connectionString(store.url);
+  });
+  afterAll(async () => {
+    await client.dispose();
+    await store.stop();
+  });
+
+  it('is found by a client that discovers its cluster', async () => {
+    const discovering = EventStoreDBClient.connectionString(`esdb+discover://127.0.0.1:${store.port}?tls=false`);
+    const stream = freshStream();
+    await append(discovering, stream, [1]);
+    await discovering.dispose();
+  });
+
+  it('answers what it does not serve with one sentence on what to use instead', async () => {
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults();
+    await expect(client.createPersistentSubscriptionToStream('s', 'g', settings)).rejects.toThrow(
+      /catch-up subscription/,
+    );
+    await expect(client.createProjection('p', 'fromAll()')).rejects.toThrow(/fold a subscription/);
+    await expect(client.listAllPersistentSubscriptions()).rejects.toThrow(/catch-up subscriptions/);
+    for (const service of [
+      'users.Users/Create',
+      'operations.Operations/Shutdown',
+      'monitoring.Monitoring/Stats',
+      'nothing.Nothing/Known',
+    ]) {
+      const { status, message } = await rawCall(store.port, `/event_store.client.${service}`, framed(Buffer.alloc(0)));
+      expect([status, message.startsWith('The embedded event store')]).toEqual([12, true]);
+    }
+  });
+
+  it('gives ids as two numbers to clients that ask for them so', async () => {
+    const stream = freshStream();
+    const [event] = happened(1);
+    if (!event) throw new Error('an event was made');
+    await client.appendToStream(stream, event);
+    const options = new ReadReq.Options()
+      .setStream(
+        new ReadReq.Options.StreamOptions()
+          .setStreamIdentifier(new StreamIdentifier().setStreamName(Buffer.from(stream).toString('base64')))
+          .setStart(new Empty()),
+      )
+      .setCount('1')
+      .setUuidOption(new ReadReq.Options.UUIDOption().setStructured(new Empty()));
+    const request = Buffer.from(new ReadReq().setOptions(options).serializeBinary());
+    const { bytes } = await rawCall(store.port, READ, framed(request));
+    const uuid = ReadResp.deserializeBinary(bytes.subarray(5)).getEvent()?.getEvent()?.getId()?.getStructured();
+    const halves = [uuid?.getMostSignificantBits(), uuid?.getLeastSignificantBits()];
+    const hex = halves
+      .map((half) =>
+        BigInt.asUintN(64, BigInt(half ?? 0))
+          .toString(16)
+          .padStart(16, '0'),
+      )
+      .join('');
+    expect(hex).toBe(event.id.replaceAll('-', ''));
+  });
+
+  it('refuses a pattern that could run for ever, and says why', async () => {
+    const listener = new Listener(
+      client.subscribeToAll({ filter: { filterOn: 'eventType', regex: '^(?=a)b', checkpointInterval: 1 } }),
+    );
+    await listener.until(({ error }) => error !== undefined);
+    expect(listener.error?.message).toMatch(/look-around/);
+  });
+
+  it('matches a pattern that makes others run for ever', async () => {
+    const stream = freshStream();
+    await client.appendToStream(stream, jsonEvent({ type: `${'a'.repeat(5000)}!`, data: {} }));
+    const listener = new Listener(
+      client.subscribeToAll({ filter: { filterOn: 'eventType', regex: '^(a+)+$', checkpointInterval: 1 } }),
+    );
+    await listener.untilCaughtUp();
+    expect(listener.events).toEqual([]);
+    await listener.stop();
+  });
+
+  it.each([
+    ['bytes that are no message', READ, framed(Buffer.from('ffffffff', 'hex')), 3],
+    ['an empty request', READ, framed(Buffer.alloc(0)), 3],
+    ['half a message', READ, Buffer.from([0, 0, 0, 0, 9, 1]), 13],
+    ['a compressed message', READ, framed(Buffer.alloc(4), 1), 12],
+    ['a message longer than any may be', READ, framed(Buffer.alloc(4), 0, 2 ** 31), 8],
+    ['a chunk without a correlation id', BATCH, framed(Buffer.alloc(0)), 3],
+  ])('ends a call with %s by a status, and serves on', async (_, path, bytes, status) => {
+    expect((await rawCall(store.port, path, bytes)).status).toBe(status);
+    await append(client, freshStream(), [1]);
+  });
+
+  it('answers plain HTTP with a plain status', async () => {
+    const { status, statusText } = await fetch(`http://127.0.0.1:${store.port}/streams/x`);
+    expect([status, statusText]).toEqual([501, expect.stringContaining('no HTTP API')]);
+  });
+
+  it.each(['', '$$', '$$$$order', 'with\0nul', 'x'.repeat(2000)])('refuses the stream name %j', async (name) => {
+    expect(await failureOf(append(client, name, [1]))).toBeInstanceOf(Error);
+    expect(await failureOf(client.readStream(name))).toBeInstanceOf(Error);
+  });
+
+  it('refuses a type that no database could hold', async () => {
+    const stream = freshStream();
+    await expect(client.appendToStream(stream, jsonEvent({ type: 'a\0b', data: {} }))).rejects.toThrow();
+    await append(client, stream, [1], { expectedRevision: 'no_stream' });
+  });
+
+  it('ends open calls as cancelled when it stops', async () => {
+    const stopping = await startEventStore({ memory: true });
+    const subscriber = EventStoreDBClient.connectionString(stopping.url);
+    const listener = new Listener(subscriber.subscribeToAll());
+    await listener.untilCaughtUp();
+    await stopping.stop();
+    await listener.until(({ error }) => error !== undefined);
+    expect(listener.error).toBeInstanceOf(CancelledError);
+    await subscriber.dispose();
+  });
+
+  it('is not opened to other machines without TLS and credentials', async () => {
+    await expect(startEventStore({ memory: true, host: '0.0.0.0' })).rejects.toThrow(/TLS and credentials/);
+    await expect(startEventStore({ memory: true, credentials: [{ username: 'a', password: 'b' }] })).rejects.toThrow(
+      /need TLS/,
+    );
+  });
+
+  it('says when its port is taken', async () => {
+    await expect(startEventStore({ memory: true, port: store.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+});
