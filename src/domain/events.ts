@@ -1,5 +1,7 @@
 import type { EventSchemas } from './kernel/decider.js';
 import type { Upcasts } from './kernel/upcast.js';
+import { agentEvents, agentUpcasts } from './agent/events.js';
+import { credentialEvents, credentialUpcasts } from './credential/events.js';
 import { keyEvents, keyUpcasts } from './key/events.js';
 import { ledgerEvents, scratchpadEvents, scratchpadUpcasts } from './scratchpad/events.js';
 import { threadEvents, threadUpcasts } from './thread/events.js';
@@ -14,6 +16,8 @@ export const eventSchemas: EventSchemas = {
   ...threadEvents,
   ...scratchpadEvents,
   ...ledgerEvents,
+  ...agentEvents,
+  ...credentialEvents,
 };
 
 export const upcasts: Upcasts = {
@@ -22,4 +26,6 @@ export const upcasts: Upcasts = {
   ...keyUpcasts,
   ...threadUpcasts,
   ...scratchpadUpcasts,
+  ...agentUpcasts,
+  ...credentialUpcasts,
 };

@@ -58,6 +58,26 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
     author: { type: 'key', id: 'key_1' },
   },
   'scratchpad.entries_cleared': { scratchpadId: 'sp_1', clearId: 'c', count: 1, lastEntryId: 'ent_1' },
+  'agent.enrolled': {
+    ...{ agentId: id, ownerId, harness: 'native', provider: 'anthropic', model: 'anthropic/m', name: 'Scout' },
+    ...{ persona: 'Careful', credentialMode: 'intake', credentialId: 'cred_1', credentialVersionId: id },
+    fence: {
+      ...{ operation: 'agent.enroll', key: id, principal: ownerId, scope: `user:${ownerId}`, digest: 'ab' },
+      ...{ digestForm: 1, replayMode: 'actor-bound', outcome: id },
+    },
+  },
+  'agent.enrollment_replayed': {
+    agentId: id,
+    principal: ownerId,
+    fence: { operation: 'agent.enroll', key: id, eventId: id },
+  },
+  'agent.enrollment_abandoned': { agentId: id, credentialVersionId: id },
+  'agent.retired': { agentId: id, reason: 'owner_erased' },
+  'credential.rotated': {
+    ...{ credentialId: 'cred_1', provider: 'anthropic', versionId: id, previousVersionId: id, agentId: id },
+    position: '64',
+  },
+  'credential.deleted': { credentialId: 'cred_1', provider: 'anthropic', upTo: '64' },
 };
 
 const stored = (event: ReturnType<typeof encode>) => ({ ...event, stream: 'thread-1', revision: 0, position: 1n });
@@ -80,6 +100,7 @@ describe('personal text', () => {
 
   it('is marked in names, titles, metadata and message texts', () =>
     expect(personalSamples.map(([type]) => type).sort()).toEqual([
+      'agent.enrolled',
       'key.created',
       'message.appended',
       'scratchpad.updated',
@@ -91,7 +112,7 @@ describe('personal text', () => {
 
   it.each(personalSamples)('of %s stands sealed in the store', async (type, data) => {
     const event = encode(id, { type, data }, metadata, await new MemorySubjectKeys().toSeal(ownerId));
-    for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello'])
+    for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello', 'Scout', 'Careful'])
       expect(JSON.stringify(event.data)).not.toContain(word);
   });
 
