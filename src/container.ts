@@ -9,13 +9,18 @@ import { GatheredAppends } from './application/gathered-appends.js';
 import { makeKeyMaker, purposeKey } from './application/keys.js';
 import { AggregateStore } from './application/loaded.js';
 import type { Clock, ReadDbs, Snapshots, SubjectKeys } from './application/ports.js';
+import { enrollmentLife } from './application/reactions/enrollment-life.js';
 import { scratchpadLife } from './application/reactions/scratchpad-life.js';
+import { reapStaged } from './application/enrollment/reap.js';
+import type { HarnessRegistry } from './application/harnesses.js';
+import type { Vault } from './application/vault.js';
 import { recordPurged } from './application/purged.js';
 import { systemWorkFor, type SystemNeeds } from './application/system-work.js';
 import { StreamQueues } from './application/transact.js';
 import { openPurges } from './infrastructure/bullmq/purges.js';
 import type { Config } from './infrastructure/config.js';
 import { openEventLog } from './infrastructure/eventstore/event-log.js';
+import { makeHarnessRegistry } from './infrastructure/harness-file.js';
 import { makeLog } from './infrastructure/log.js';
 import { makeMetrics } from './infrastructure/metrics.js';
 import { openDatabase, type Database } from './infrastructure/postgres/database.js';
@@ -28,6 +33,10 @@ import { assertKekOpens, makeSubjectKeys } from './infrastructure/postgres/subje
 import { makeProjectionControl } from './infrastructure/projector/control.js';
 import { startReactions } from './infrastructure/projector/reactions.js';
 import { startProjector } from './infrastructure/projector/projector.js';
+import { makeKekRing } from './infrastructure/vault/kek-ring.js';
+import { makeLocalKms } from './infrastructure/vault/local-kms.js';
+import { makePostgresVault } from './infrastructure/vault/postgres-vault.js';
+import { startReaper } from './infrastructure/vault/reaper.js';
 import { openWorkingState } from './infrastructure/redis/working-state.js';
 
 /** Answers when its backend does; one for each, by the name that `/readyz` shows. */
@@ -74,6 +83,9 @@ export const T = {
   projector: token<Running>('projector'),
   reactions: token<Running>('reactions'),
   purgeWorker: token<Running>('purgeWorker'),
+  vault: token<Vault>('vault'),
+  harnesses: token<HarnessRegistry>('harnesses'),
+  reaper: token<Running>('reaper'),
 };
 
 interface Running {
@@ -118,6 +130,22 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
     );
   container.bind(T.snapshots).toResolvedValue(({ system }: Database) => makeSnapshots(system), [T.database]);
   container
+    .bind(T.vault)
+    .toResolvedValue(
+      ({ system }: Database, { kek }: Backends) =>
+        makePostgresVault(system, makeLocalKms(makeKekRing({ number: 1, key: kek }))),
+      [T.database, T.backends],
+    );
+  container
+    .bind(T.harnesses)
+    .toResolvedValue(({ harnessFile }: Config) => makeHarnessRegistry(harnessFile), [T.config]);
+  container
+    .bind(T.reaper)
+    .toResolvedValue(
+      (system: SystemNeeds, l: Log) => closing(startReaper(() => reapStaged(system), l)),
+      [T.system, T.log],
+    );
+  container
     .bind(T.store)
     .toResolvedValue(
       (events: EventLog, subjects: SubjectKeys, snapshots: Snapshots) =>
@@ -151,6 +179,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       dbs: ReadDbs,
       readModels: FollowedReadModels,
       working: WorkingState,
+      vault: Vault,
     ): SystemNeeds => ({
       log: events,
       store,
@@ -162,8 +191,9 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       dbs,
       readModels,
       working,
+      vault,
     }),
-    [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working],
+    [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working, T.vault],
   );
   container.bind(T.purges).toResolvedValue(
     ({ redisUrl }: Backends, system: SystemNeeds, l: Log) =>
@@ -193,6 +223,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       authenticate: Authenticate,
       purges: Purges,
       control: ProjectionControl,
+      harnesses: HarnessRegistry,
       l: Log,
     ) =>
       makeGateway({
@@ -206,10 +237,12 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
           keys: makeKeyMaker(purposeKey(kek, 'api keys')),
           subjects: system.subjects,
           projections: control,
+          vault: system.vault,
+          harnesses,
           log: l,
         },
       }),
-    [T.system, T.backends, T.authenticate, T.purges, T.projections, T.log],
+    [T.system, T.backends, T.authenticate, T.purges, T.projections, T.harnesses, T.log],
   );
   container.bind(T.projector).toResolvedValue(
     ({ databaseUrl: url }: Backends, { log: events, subjects, metrics }: SystemNeeds, l: Log) => {
@@ -220,7 +253,10 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container.bind(T.reactions).toResolvedValue(
     ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, l: Log) => {
       const { log: events, subjects, metrics } = system;
-      const reactions = [scratchpadLife(systemWorkFor(system), queue)];
+      const reactions = [
+        scratchpadLife(systemWorkFor(system), queue),
+        enrollmentLife(systemWorkFor(system), system.vault),
+      ];
       return closing(startReactions({ url, events, subjects, metrics, reactions, log: l }));
     },
     [T.backends, T.system, T.purges, T.log],

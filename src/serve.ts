@@ -91,6 +91,7 @@ export async function startRoles(
     if (has('worker')) {
       await container.getAsync(T.reactions);
       await container.getAsync(T.purgeWorker);
+      await container.getAsync(T.reaper);
     }
     const rest = has('api') ? await startApi(config, container, log) : undefined;
     return {

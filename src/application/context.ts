@@ -1,8 +1,10 @@
 import type { Refusal } from '../domain/kernel/refusal.js';
 import type { Caller } from './caller.js';
+import type { HarnessRegistry } from './harnesses.js';
 import type { IdKind } from './ids.js';
 import type { Log, PurgeQueue, ReadDb, SubjectKeys, WorkingState } from './ports.js';
 import type { Streams } from './transact.js';
+import type { Vault } from './vault.js';
 
 /** What an operation works with. Everything in it is already bound to the caller's tenant. */
 export interface OperationContext {
@@ -30,6 +32,10 @@ export interface OperationContext {
   readonly keys: KeyMaker;
   readonly subjects: SubjectKeys;
   readonly projections: ProjectionControl;
+  readonly vault: Vault;
+  readonly harnesses: HarnessRegistry;
+  /** The request's idempotency key, and the digest of what it asks for. */
+  readonly idempotency: { readonly key: string; readonly operation: string; readonly digest: string } | undefined;
   /** The content revision that `If-Match` names. */
   readonly ifMatch: number | undefined;
   readonly log: Log;

@@ -1,12 +1,15 @@
 import { listAudit } from '../../projections/audit.js';
 import type { Rows } from '../../projections/rows.js';
+import * as agents from '../domain/agent/agent.js';
 import * as threads from '../domain/thread/thread.js';
 import { buryScratchpad, type PadWork } from './pads.js';
 import type { SubjectKeys } from './ports.js';
+import type { Vault } from './vault.js';
 
 export interface ErasureWork extends PadWork {
   readonly db: Rows;
   readonly subjects: SubjectKeys;
+  readonly vault: Vault;
   shown(position: bigint): Promise<boolean>;
 }
 
@@ -18,21 +21,26 @@ export interface ErasureWork extends PadWork {
 export async function eraseEverything(userId: string, upTo: bigint | undefined, work: ErasureWork): Promise<void> {
   if (upTo !== undefined && !(await work.shown(upTo)))
     throw new Error('The audit trail is behind; the erase goes on later.');
-  for await (const threadId of threadsEverOwned(work.db, userId)) {
+  for await (const threadId of everOwned(work.db, userId, 'thread.created', 'threadId')) {
     const deleted = await work.streams.load(threads.thread, threadId);
     if (deleted.status === 'open') await work.streams.transact(threads.thread, threadId, threads.remove);
     if (deleted.status !== 'absent' && deleted.scratchpadId !== null)
       await buryScratchpad(deleted.scratchpadId, userId, work);
   }
+  for await (const agentId of everOwned(work.db, userId, 'agent.enrolled', 'agentId')) {
+    await work.streams.transact(agents.agent, agentId, (state) => agents.retire(state, 'owner_erased'));
+  }
+  await work.vault.destroyOwner(userId);
   await work.subjects.destroy(userId);
 }
 
-async function* threadsEverOwned(db: Rows, ownerId: string): AsyncIterable<string> {
+/** The ids, in this field, of everything that events of a type began. */
+async function* everOwned(db: Rows, ownerId: string, type: string, field: string): AsyncIterable<string> {
   const limit = 200;
   let after: string | undefined;
   for (;;) {
-    const rows = await listAudit(db, { ownerId, type: 'thread.created' }, { order: 'asc', limit, after });
-    for (const { data } of rows.slice(0, limit)) if (typeof data['threadId'] === 'string') yield data['threadId'];
+    const rows = await listAudit(db, { ownerId, type }, { order: 'asc', limit, after });
+    for (const { data } of rows.slice(0, limit)) if (typeof data[field] === 'string') yield data[field];
     if (rows.length <= limit) return;
     after = rows[limit - 1]?.position;
   }

@@ -5,7 +5,7 @@ import type { Caller } from './caller.js';
 import { digestOf } from './canonical.js';
 import type { OperationContext } from './context.js';
 import { makeCursors } from './cursors.js';
-import { derivedId, derivedUuid, isUuid, newId } from './ids.js';
+import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from './ids.js';
 import type { Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
 import { SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
@@ -54,7 +54,10 @@ export interface GatewayNeeds extends StreamsNeeds {
   readonly readModels: ReadModels;
   readonly cursorKey: Buffer;
   /** The parts of an operation's context that do not depend on the request. */
-  readonly shared: Pick<OperationContext, 'working' | 'purges' | 'keys' | 'subjects' | 'projections' | 'log'>;
+  readonly shared: Pick<
+    OperationContext,
+    'working' | 'purges' | 'keys' | 'subjects' | 'projections' | 'vault' | 'harnesses' | 'log'
+  >;
 }
 
 const settleWithinMs = 1_000;
@@ -153,12 +156,19 @@ interface Envelope {
   readonly minPosition: bigint | undefined;
 }
 
-function checkEnvelope({ ifMatch, minPosition }: Request, fields: Fields): Envelope | Refusal<'validation_failed'> {
+function checkEnvelope(
+  { operation, ifMatch, minPosition }: Request,
+  fields: Fields,
+): Envelope | Refusal<'validation_failed'> {
   const wrong = (param: string, rule: string) => invalid([{ param, rule }]);
   const { idempotencyKey, correlationId } = fields;
   if (!fields.agreed) return wrong('idempotencyKey', 'the header and the field must be the same text');
   if (correlationId !== undefined && !isUuid(correlationId)) return wrong('correlationId', 'must be a uuid');
   if (idempotencyKey !== undefined && !isUuid(idempotencyKey)) return wrong('idempotencyKey', 'must be a uuid');
+  if (operation.requiresIdempotencyKey) {
+    if (idempotencyKey === undefined) return wrong('idempotencyKey', 'is required');
+    if (!isRandomUuid(idempotencyKey)) return wrong('idempotencyKey', 'must be a random uuid');
+  }
   const revision = ifMatch === undefined ? undefined : /^"r(\d{1,15})"$/.exec(ifMatch)?.[1];
   if (ifMatch !== undefined && revision === undefined) return wrong('If-Match', 'must be a content revision like "r7"');
   if (minPosition !== undefined && !/^\d{1,19}$/.test(minPosition))
@@ -185,15 +195,21 @@ class Run {
     { idempotencyKey, ifMatch }: Envelope,
   ) {
     const named = idempotencyKey === undefined ? undefined : [caller.userId, operation.name, idempotencyKey];
+    const idempotency =
+      idempotencyKey === undefined
+        ? undefined
+        : {
+            key: idempotencyKey,
+            operation: operation.name,
+            digest: digestOf(operation.fingerprint ? operation.fingerprint(input) : input),
+          };
     const commandId = named ? derivedUuid('command', ...named) : randomUUID();
     const command: CommandContext = {
       ownerId: caller.userId,
       actor: { type: 'user', id: caller.userId, keyId: caller.keyId },
       correlationId,
       commandId,
-      ...(idempotencyKey !== undefined && {
-        idempotency: { key: idempotencyKey, operation: operation.name, digest: digestOf(input) },
-      }),
+      ...(idempotency && { idempotency }),
       onOutcome: (position, replayed) => {
         this.replayed ??= replayed;
         if (position !== undefined && position > (this.position ?? -1n)) this.position = position;
@@ -213,6 +229,7 @@ class Run {
       everyTenant: caller.role === 'member' ? undefined : needs.dbs.system,
       cursors: makeCursors(needs.cursorKey, caller.userId),
       shown: (position) => needs.readModels.reached(position, shownWithinMs),
+      idempotency,
       ifMatch,
       // Last: an object that begins with a spread and then grows costs V8 13 µs, four times the rest of the gateway.
       ...needs.shared,

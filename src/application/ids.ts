@@ -64,3 +64,10 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 
 /** A uuid as RFC 9562 writes it, lower-case, with a version and the standard variant: not nil, not max. */
 export const isUuid = (text: string): boolean => uuidForm.test(text);
+
+/**
+ * A uuid whose bits were drawn at random (versions 4 and 7), as keys must be that are unique among all tenants: one that
+ * can be guessed could be taken before its time. Fewer than five different digits are no chance's work.
+ */
+export const isRandomUuid = (text: string): boolean =>
+  isUuid(text) && (text[14] === '4' || text[14] === '7') && new Set(text.replaceAll('-', '')).size >= 5;

@@ -37,14 +37,19 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly creates?: true;
   /** Replies without waiting for the read models (hot paths). */
   readonly settles?: 'at once';
+  /** Refuses a request without an idempotency key, or with one that was not made at random. */
+  readonly requiresIdempotencyKey?: true;
+  /** What makes two requests under one idempotency key the same; without it, the whole input. Never a secret. */
+  readonly fingerprint?: (input: z.output<Input>) => unknown;
   /** The entity tag of an answer, for `If-Match` (RFC 9110). */
   readonly etag?: (data: z.output<Output>) => string;
   run(input: z.output<Input>, context: OperationContext): Promise<Answer<K, z.input<Output>> | Refusal>;
 }
 
 /** What the registry, the gateway and the doors know of an operation: its declaration, and a `run` they call with parsed input. */
-export interface Operation extends Omit<Declaration<Kind, z.ZodObject, z.ZodType>, 'run' | 'etag'> {
+export interface Operation extends Omit<Declaration<Kind, z.ZodObject, z.ZodType>, 'run' | 'etag' | 'fingerprint'> {
   readonly etag?: (data: unknown) => string;
+  readonly fingerprint?: (input: unknown) => unknown;
   run(input: unknown, context: OperationContext): Promise<unknown>;
 }
 

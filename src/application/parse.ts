@@ -12,10 +12,13 @@ export const maxIssues = 20;
 export const envelopeFields = ['idempotencyKey', 'correlationId'] as const;
 
 /** The input as callers send it: the operation's own fields and the envelope's. For API documents and tool lists. */
-export const publicInput = ({ input, kind }: Operation): z.ZodObject => {
+export const publicInput = ({ input, kind, requiresIdempotencyKey }: Operation): z.ZodObject => {
   const own = (field: string) => field in input.shape;
   return input.extend({
-    ...(kind === 'command' && !own('idempotencyKey') && { idempotencyKey: idempotencyKey.optional() }),
+    ...(kind === 'command' &&
+      !own('idempotencyKey') && {
+        idempotencyKey: requiresIdempotencyKey ? idempotencyKey : idempotencyKey.optional(),
+      }),
     ...(!own('correlationId') && { correlationId: correlationId.optional() }),
   });
 };

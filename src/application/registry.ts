@@ -1,6 +1,12 @@
 import type { Operation } from './operation.js';
+import { enrollAgent } from './operations/agent/enroll-agent.js';
+import { getEnrollment } from './operations/agent/get-enrollment.js';
+import { listAgents } from './operations/agent/list-agents.js';
 import { exportAudit } from './operations/audit/export-audit.js';
 import { listAudit } from './operations/audit/list-audit.js';
+import { deleteCredential } from './operations/credential/delete-credential.js';
+import { listCredentials } from './operations/credential/list-credentials.js';
+import { listHarnesses } from './operations/harness/list-harnesses.js';
 import { createKey } from './operations/key/create-key.js';
 import { listKeys } from './operations/key/list-keys.js';
 import { revokeKey } from './operations/key/revoke-key.js';
@@ -47,6 +53,7 @@ export const operations: readonly Operation[] = [
   ...[appendMessage, listMessages, deleteMessage],
   ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
   ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
+  ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
   ...[listAudit, exportAudit],
   ...[listProjections, rebuildProjection],
 ];

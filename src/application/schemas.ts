@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { idPattern, type IdKind } from './ids.js';
+import { Secret } from './secret.js';
 
 /**
  * The building blocks of operation inputs and outputs. Limits of text are counted in code points unless they say bytes;
- * JSON Schema is made from these by zod's own converter, so they hold no transforms.
+ * JSON Schema is made from these by zod's own converter, so they hold no transforms; only a secret is another thing
+ * inside than outside.
  */
 
 const ids = z.registry<{ readonly id: true }>();
@@ -45,6 +47,30 @@ const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\p{
 /** A name: 1 to `max` code points, with something to see in it (M15). */
 export const name = (max = 200) =>
   text(max).refine((value) => visible.test(value), { error: 'must hold a visible character' });
+
+/** A name for programs: lower-case words of at most 64 characters. */
+export const slug = () => z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/);
+
+/** A name that is kept as it is meant: without the white space around it, in Unicode's composed form (J13). */
+export const trimmedName = (max = 200) =>
+  z
+    .string()
+    .trim()
+    .normalize('NFC')
+    .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
+    .refine((value) => visible.test(value), { error: 'must hold a visible character' })
+    .meta({ maxLength: max });
+
+/** A secret of at most `max` printable characters: opaque as soon as it was checked. */
+export const secret = (max: number) =>
+  z
+    .string()
+    .refine((value) => value.length <= max, { error: `at most ${max} characters` })
+    .refine((value) => /^\S(?:.*\S)?$/u.test(value) && !/\p{Control}/u.test(value), {
+      error: 'must be printable characters without white space around them',
+    })
+    .meta({ maxLength: max, writeOnly: true, format: 'password' })
+    .transform((value) => new Secret(value));
 
 /** Text of at most `max` UTF-8 bytes. */
 export const textOfBytes = (max: number) =>

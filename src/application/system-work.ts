@@ -4,11 +4,13 @@ import { derivedUuid } from './ids.js';
 import type { ReadDbs, ReadModels, WorkingState } from './ports.js';
 import type { SystemWork } from './reactions/reaction.js';
 import { makeStreams, type Streams, type StreamsNeeds } from './transact.js';
+import type { Vault } from './vault.js';
 
 export interface SystemNeeds extends StreamsNeeds {
   readonly dbs: ReadDbs;
   readonly readModels: ReadModels;
   readonly working: WorkingState;
+  readonly vault: Vault;
 }
 
 const shownWithinMs = 10_000;
@@ -36,6 +38,7 @@ export const systemWork = (
 ): SystemWork => ({
   streams: makeStreams(needs, { ...context, actor: { type: 'system', id: 'palimpsest' } }),
   working: needs.working,
+  vault: needs.vault,
   subjects: needs.subjects,
   db: needs.dbs.system,
   shown: (position) => needs.readModels.reached(position, shownWithinMs),

@@ -28,6 +28,7 @@ const environment = z.object({
   DATABASE_URL: url('postgres', 'postgresql'),
   REDIS_URL: url('redis', 'rediss'),
   PALIMPSEST_KEK: kek,
+  PALIMPSEST_HARNESSES: z.string().min(1).optional(),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
     .default('info'),
@@ -43,6 +44,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** 32 bytes; undefined: the one kept in the home. */
   readonly kek: Buffer | undefined;
+  /** JSON file with harnesses of the team's own. */
+  readonly harnessFile?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -67,6 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: data.DATABASE_URL,
     redisUrl: data.REDIS_URL,
     kek: data.PALIMPSEST_KEK,
+    harnessFile: data.PALIMPSEST_HARNESSES,
     logLevel: data.LOG_LEVEL,
   };
 }

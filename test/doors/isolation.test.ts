@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { findAgent } from '../../projections/agents.js';
 import { listAudit } from '../../projections/audit.js';
+import { listCredentials } from '../../projections/credentials.js';
 import { listKeys } from '../../projections/keys.js';
 import { findMessage } from '../../projections/messages.js';
 import { findScratchpad, findScratchpadOfThread } from '../../projections/scratchpads.js';
@@ -33,6 +35,7 @@ const kindOf: Readonly<Record<string, IdKind>> = {
   threadId: 'thread',
   messageId: 'message',
   scratchpadId: 'scratchpad',
+  credentialId: 'credential',
 };
 
 /** Values for the fields that are not ids, where an operation needs one. */
@@ -70,7 +73,16 @@ async function thingsOf(owner: Member): Promise<Ids> {
   const keyId = idIn((await owner.post('/v1/keys', { name: 'key' })).data);
   const workspaceId = idIn((await owner.post('/v1/workspaces', { name: 'Team' })).data);
   await owner.post(`/v1/workspaces/${workspaceId}/members`, { memberId: carol.userId });
-  return { userId: owner.userId, memberId: carol.userId, threadId, scratchpadId, messageId, keyId, workspaceId };
+  const enrolled = await owner.post('/v1/agents/enroll', {
+    ...{ harness: 'offline', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+    credential: { mode: 'intake', type: 'api_key', value: 'sk-of-a-tenant' },
+  });
+  const agentId = idIn((enrolled.data as { agent: unknown }).agent); // as agent.enroll declares
+  const [credential] = (await owner.get('/v1/credentials')).data as unknown[];
+  return {
+    ...{ userId: owner.userId, memberId: carol.userId, threadId, scratchpadId, messageId, keyId, workspaceId },
+    ...{ agentId, credentialId: idIn(credential) },
+  };
 }
 
 function call(client: Member, { name, http }: Operation, ids: Ids) {
@@ -90,7 +102,9 @@ const correlationId = randomUUID();
 const pick = (ids: Ids, fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, ids[field] ?? '']));
 const absent = (fields: readonly string[]): Ids =>
-  Object.fromEntries(fields.map((field) => [field, newId(kindOf[field] ?? 'thread', new Date())]));
+  Object.fromEntries(
+    fields.map((field) => [field, field === 'agentId' ? randomUUID() : newId(kindOf[field] ?? 'thread', new Date())]),
+  );
 const malformed = (fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, "nonsense'); drop table"]));
 
@@ -152,6 +166,9 @@ describe('row-level security alone, with the application asking for the wrong ow
         findWorkspace(db, ada.userId, hers['workspaceId'] ?? ''),
         listThreads(db, ada.userId, page).then(([row]) => row),
         listKeys(db, ada.userId, page).then(([row]) => row),
+        findAgent(db, ada.userId, hers['agentId'] ?? ''),
+        findAgent(db, undefined, hers['agentId'] ?? ''),
+        listCredentials(db, ada.userId, page).then(([row]) => row),
         listAudit(db, { ownerId: ada.userId }, page).then(([row]) => row),
       ]);
     expect((await look(dbs.for(ada.userId))).every((row) => row !== undefined)).toBe(true);

@@ -213,7 +213,10 @@ export async function startStand(checks: Readonly<Record<string, () => Promise<v
     dbs: { for: () => absent(), system: absent() },
     readModels: { reached: async (position) => position <= 10n },
     cursorKey: Buffer.alloc(32),
-    shared: { log, working: absent(), purges: absent(), keys: absent(), subjects: absent(), projections: absent() },
+    shared: {
+      ...{ log, working: absent(), purges: absent(), keys: absent(), subjects: absent(), projections: absent() },
+      ...{ vault: absent(), harnesses: absent() },
+    },
     log: absent(),
     store: absent(),
     subjects: absent(),

@@ -9,6 +9,7 @@ import {
   type Request,
 } from '../../src/application/gateway.js';
 import { GatheredAppends } from '../../src/application/gathered-appends.js';
+import { builtInHarnesses } from '../../src/application/harnesses.js';
 import { makeKeyMaker } from '../../src/application/keys.js';
 import { AggregateStore } from '../../src/application/loaded.js';
 import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
@@ -18,6 +19,7 @@ import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
 import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { MemoryVault } from '../../src/infrastructure/memory/vault.js';
 import { MemoryWorkingState } from '../../src/infrastructure/memory/working-state.js';
 
 const pepper = Buffer.alloc(32, 7);
@@ -35,7 +37,17 @@ export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly lo
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const keys = makeKeyMaker(pepper);
   const working = new MemoryWorkingState();
-  const streamsNeeds = { log, store, subjects, clock, metrics: uncounted, queues: new StreamQueues(), gathered: new GatheredAppends(log) };
+  const vault = new MemoryVault();
+  const harnesses = { list: async () => builtInHarnesses };
+  const streamsNeeds = {
+    log,
+    store,
+    subjects,
+    clock,
+    metrics: uncounted,
+    queues: new StreamQueues(),
+    gathered: new GatheredAppends(log),
+  };
   const gateway = makeGateway({
     ...streamsNeeds,
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
@@ -43,7 +55,7 @@ export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly lo
     dbs: noRows,
     readModels: { reached: async () => true },
     cursorKey: pepper,
-    shared: { working, purges: noPurges, keys, subjects, projections: noProjections, log: quiet },
+    shared: { working, purges: noPurges, keys, subjects, projections: noProjections, vault, harnesses, log: quiet },
     ...overrides,
   });
   const adminStreams = makeStreams(streamsNeeds, {
@@ -54,7 +66,7 @@ export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly lo
   });
   let adminKey = '';
   await ensureAdministrator(adminStreams, keys, { write: (key) => (adminKey = key), remove: () => undefined });
-  return { gateway, log, working, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
+  return { gateway, log, working, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
 }
 
 export type MemoryApp = Awaited<ReturnType<typeof memoryApp>>;

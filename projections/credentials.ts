@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { AgentEvent } from '../src/domain/agent/events.js';
+import type { CredentialEvent } from '../src/domain/credential/events.js';
+import type { UserEvent } from '../src/domain/user/events.js';
+import { stretch, type Stretch } from './page.js';
+import { projection } from './projection.js';
+import { all, type Rows } from './rows.js';
+import { sql } from './sql.js';
+
+/** Which provider credentials there are, and since when; what they are is in the vault alone. */
+export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>({
+  name: 'credentials',
+  schema: 'credentials.sql',
+  tables: ['credentials'],
+  on: {
+    'agent.enrolled': ({ credentialMode, credentialId, provider }, { ownerId, at, position }) =>
+      credentialMode === 'reference'
+        ? []
+        : sql`
+      insert into credentials (id, owner_id, provider, created_at, latest, position)
+      values (${credentialId}, ${ownerId}, ${provider}, ${at}, ${position}, ${position})
+      on conflict (id) do update set rotated_at = excluded.created_at, latest = excluded.latest
+      where credentials.latest < excluded.latest`,
+    'credential.deleted': ({ credentialId, upTo }, { ownerId }) => sql`
+      delete from credentials where owner_id = ${ownerId} and id = ${credentialId} and latest <= ${upTo}::bigint`,
+    'user.erased': ({ userId }) => sql`delete from credentials where owner_id = ${userId}`,
+  },
+});
+
+const credentialRow = z.object({
+  id: z.string(),
+  provider: z.string(),
+  mode: z.literal('intake'),
+  type: z.literal('api_key'),
+  createdAt: z.string(),
+  rotatedAt: z.string().nullable(),
+  usedBy: z.coerce.number(),
+  position: z.string(),
+});
+
+export const listCredentials = async (db: Rows, ownerId: string, page: Stretch) =>
+  all(
+    credentialRow,
+    await db.rows(sql`
+      select * from (
+        select c.id, c.provider, 'intake' as mode, 'api_key' as type, c.created_at as "createdAt",
+          c.rotated_at as "rotatedAt", c.position,
+          (select count(*) from agents a where a.owner_id = ${ownerId} and a.provider = c.provider) as "usedBy"
+        from credentials c where c.owner_id = ${ownerId}) as owned
+      where true ${stretch(page)}`),
+  );

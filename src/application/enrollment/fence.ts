@@ -1,0 +1,32 @@
+import type { Fence } from '../../domain/agent/events.js';
+import type { Caller } from '../caller.js';
+import { derivedId, derivedUuid } from '../ids.js';
+
+export const enrollOperation = 'agent.enroll';
+
+/** Raise it when the digest is taken of something else; what was recorded under an earlier form then collides. */
+const digestForm = 1;
+
+/**
+ * The agent that a key enrolls. Neither tenant nor actor is part of it, so that the pair (operation, key) is unique for
+ * all of them. An attempt that was abandoned is followed by the next.
+ */
+export const agentIdOf = (key: string, attempt: number): string => derivedUuid(enrollOperation, key, String(attempt));
+
+/** An owner keeps one credential for a provider, whatever versions it has had. */
+export const credentialIdOf = (ownerId: string, provider: string): string => derivedId('credential', ownerId, provider);
+
+/** What this caller's submission records, or is compared by. Enrollment needs no grant: its scope is the user's own. */
+export const fenceOf = (
+  { userId }: Caller,
+  { key, digest }: { readonly key: string; readonly digest: string },
+  replayMode: Fence['replayMode'],
+): Omit<Fence, 'outcome'> => ({
+  operation: enrollOperation,
+  key,
+  principal: userId,
+  scope: `user:${userId}`,
+  digest,
+  digestForm,
+  replayMode,
+});

@@ -1,0 +1,25 @@
+import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
+import type { OperationContext } from '../context.js';
+import { takesProvider } from '../harnesses.js';
+import type { Enrollment } from './enroll.js';
+import { settleStaged } from './settle.js';
+
+/** What keeps a well-formed enrollment from being done now, if anything does. */
+export async function unmetPrecondition(
+  { harness: named, provider, credential }: Enrollment,
+  { harnesses, vault, streams, caller }: OperationContext,
+): Promise<Refusal<'precondition_failed'> | undefined> {
+  const harness = (await harnesses.list()).find(({ name }) => name === named);
+  if (!harness) return unmet('No harness of that name is registered.', 'unknown_harness', 'harness');
+  if (!takesProvider(harness, provider)) {
+    return unmet('This harness does not take credentials of that provider.', 'provider_not_accepted', 'provider');
+  }
+  if (credential.mode === 'intake' || (await vault.holds(caller.userId, provider))) return undefined;
+  // A version whose enrollment is committed counts, also before it was made the active one.
+  for (const version of await vault.staged(caller.userId, provider)) await settleStaged(version, { streams, vault });
+  if (await vault.holds(caller.userId, provider)) return undefined;
+  return unmet('You keep no credential for that provider.', 'credential_not_found', 'credential');
+}
+
+const unmet = (message: string, reason: string, param: string) =>
+  refuse('precondition_failed', message, { reason, param });

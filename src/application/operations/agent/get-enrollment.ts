@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { findAgent } from '../../../../projections/agents.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { uuidId } from '../../schemas.js';
+import { agentShape } from './shapes.js';
+
+export const getEnrollment = operation({
+  name: 'agent.enrollment.get',
+  kind: 'query',
+  summary: 'Read the enrollment of an agent of yours, or of any as an administrator.',
+  http: 'GET /v1/agents/{agentId}/enrollment',
+  scope: 'agents:read',
+  price: 'free',
+  input: z.strictObject({ agentId: uuidId() }),
+  output: z.object({ result: z.literal('found'), agent: agentShape }),
+  refuses: ['not_found'],
+  async run({ agentId: asked }, { caller, db, everyTenant }) {
+    const found =
+      caller.role === 'admin' && everyTenant
+        ? await findAgent(everyTenant, undefined, asked)
+        : await findAgent(db, caller.userId, asked);
+    return found ? { result: 'found' as const, agent: found } : refuse('not_found');
+  },
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { listAgents as find } from '../../../../projections/agents.js';
+import { pageOf } from '../../lists.js';
+import { operation } from '../../operation.js';
+import { paging } from '../../schemas.js';
+import { agentShape } from './shapes.js';
+
+export const listAgents = operation({
+  name: 'agent.list',
+  kind: 'list',
+  summary: 'List your agents.',
+  http: 'GET /v1/agents',
+  scope: 'agents:read',
+  price: 'free',
+  input: z.strictObject(paging),
+  output: agentShape,
+  refuses: [],
+  run: (input, { caller, db, cursors }) =>
+    pageOf(cursors, 'agent.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+});

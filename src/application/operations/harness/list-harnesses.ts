@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { operation } from '../../operation.js';
+
+export const listHarnesses = operation({
+  name: 'harness.list',
+  kind: 'list',
+  summary: 'List the harnesses that agents can be enrolled into, and the providers that each takes.',
+  http: 'GET /v1/harnesses',
+  scope: 'agents:read',
+  price: 'free',
+  input: z.strictObject({}),
+  output: z.object({
+    name: z.string(),
+    description: z.string(),
+    providers: z.union([z.literal('any'), z.array(z.string())]),
+  }),
+  refuses: [],
+  run: async (_, { harnesses }) => ({
+    items: (await harnesses.list()).map(({ name, description, providers }) => ({
+      name,
+      description,
+      providers: providers === 'any' ? providers : [...providers],
+    })),
+    nextCursor: null,
+  }),
+});

@@ -1,0 +1,47 @@
+import { agent, retire } from '../../domain/agent/agent.js';
+import { agentEvents } from '../../domain/agent/events.js';
+import { credential, rotate } from '../../domain/credential/credential.js';
+import { credentialEvents } from '../../domain/credential/events.js';
+import { user } from '../../domain/user/user.js';
+import type { DecodedEvent } from '../codec.js';
+import type { Vault } from '../vault.js';
+import type { Reaction, SystemWork } from './reaction.js';
+
+/**
+ * What follows from an enrollment, once more and in the order of the log: its version is made active, a rotation is noted,
+ * and what is not needed any more is destroyed (03-flows "agent.enroll"). Every step is idempotent.
+ */
+export const enrollmentLife = (workFor: (event: DecodedEvent) => SystemWork, vault: Vault): Reaction => ({
+  name: 'enrollment_life',
+  on: {
+    async 'agent.enrolled'(event) {
+      const { streams } = workFor(event);
+      const { ownerId } = event.metadata;
+      const { agentId, provider, credentialId, credentialVersionId } = agentEvents['agent.enrolled'].parse(event.data);
+      if ((await streams.load(user, ownerId)).status === 'erased') {
+        await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
+        await vault.destroyOwner(ownerId);
+        return;
+      }
+      if (credentialVersionId === null) return;
+      const version = { id: credentialVersionId, ownerId, provider, agentId };
+      const { previousVersionId } = await vault.activate(version, event.position);
+      if (previousVersionId === undefined) return;
+      const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
+      const position = event.position.toString();
+      await streams.transact(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
+    },
+
+    async 'agent.retired'(event) {
+      const retired = await workFor(event).streams.load(agent, String(event.data['agentId']));
+      if (retired.status !== 'retired' || retired.credentialVersionId === null) return;
+      const { id: agentId, ownerId, provider, credentialVersionId: id } = retired;
+      await vault.destroyRetired({ id, ownerId, provider, agentId });
+    },
+
+    async 'credential.deleted'(event) {
+      const { provider, upTo } = credentialEvents['credential.deleted'].parse(event.data);
+      await vault.destroy(event.metadata.ownerId, provider, BigInt(upTo));
+    },
+  },
+});

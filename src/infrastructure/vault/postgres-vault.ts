@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { sql, type Sql } from '../../../projections/sql.js';
+import { credentialIdOf } from '../../application/enrollment/fence.js';
+import { Unsealable, type Activation, type StagedVersion, type Vault } from '../../application/vault.js';
+import type { Statements } from '../postgres/database.js';
+import { openValue, sealValue } from './envelope.js';
+import type { Kms } from './kms.js';
+
+const stagedRow = z.object({
+  id: z.string(),
+  ownerId: z.string(),
+  provider: z.string(),
+  agentId: z.string(),
+  ageMs: z.coerce.number(),
+});
+
+const stagedColumns = sql`id, owner_id as "ownerId", provider, agent_id as "agentId",
+  round(extract(epoch from clock_timestamp() - created_at) * 1000) as "ageMs"`;
+
+const sealedRow = z.object({
+  id: z.string(),
+  agentId: z.string(),
+  form: z.coerce.number(),
+  nonce: z.instanceof(Buffer),
+  ciphertext: z.instanceof(Buffer),
+  tag: z.instanceof(Buffer),
+  wrappedKey: z.instanceof(Buffer),
+  kms: z.string(),
+  kek: z.coerce.number(),
+});
+
+const activatedRow = z.object({ id: z.string(), status: z.enum(['active', 'retired']) });
+
+/** The vault's rows in Postgres, on the system's side: tenants' connections cannot read the table. */
+export function makePostgresVault(system: Statements, kms: Kms): Vault {
+  const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
+
+  return {
+    async stage(version, value) {
+      const { form, nonce, ciphertext, tag, wrapped } = await sealValue(version, value, kms);
+      const { id, ownerId, provider, agentId } = version;
+      await system.run(sql`
+        insert into palimpsest.sealed_credentials
+          (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
+        values (${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}, ${nonce},
+          ${ciphertext}, ${tag}, ${wrapped.bytes}, ${wrapped.kms}, ${wrapped.kek})`);
+    },
+
+    async activate({ id, ownerId, provider }, position): Promise<Activation> {
+      const outcomes = await system.run(
+        // It can be done again from the event, so it need not wait for the disk.
+        sql`select set_config('synchronous_commit', 'off', true)`,
+        sql`select pg_advisory_xact_lock(hashtextextended('credential ' || ${ownerId} || ' ' || ${provider}, 0))`,
+        sql`update palimpsest.sealed_credentials set status = 'retired', retired_at = now()
+          where owner_id = ${ownerId} and provider = ${provider} and status = 'active' and event_position < ${position}
+            and exists (select from palimpsest.sealed_credentials where id = ${id} and status = 'staged')`,
+        sql`update palimpsest.sealed_credentials as version
+          set event_position = ${position}, activated_at = now(), (status, retired_at) = (
+            select case when count(*) = 0 then 'active' else 'retired' end, case when count(*) > 0 then now() end
+            from palimpsest.sealed_credentials
+            where owner_id = ${ownerId} and provider = ${provider} and status = 'active')
+          where id = ${id} and owner_id = ${ownerId} and provider = ${provider} and status = 'staged'`,
+        sql`select id, status from palimpsest.sealed_credentials
+          where owner_id = ${ownerId} and provider = ${provider} and event_position <= ${position}
+          order by event_position desc limit 2`,
+      );
+      const rows = (outcomes.at(-1)?.rows ?? []).map((row) => activatedRow.parse(row));
+      return {
+        status: rows.find((row) => row.id === id)?.status ?? 'gone',
+        previousVersionId: rows.find((row) => row.id !== id)?.id,
+      };
+    },
+
+    async discard({ id, ownerId }) {
+      await system.run(sql`
+        delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and status = 'staged'`);
+    },
+
+    async holds(ownerId, provider) {
+      const rows = await one(sql`
+        select 1 from palimpsest.sealed_credentials
+        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
+      return rows.length > 0;
+    },
+
+    async staged(ownerId, provider) {
+      const rows = await one(sql`
+        select ${stagedColumns} from palimpsest.sealed_credentials
+        where owner_id = ${ownerId} and provider = ${provider} and status = 'staged' order by created_at`);
+      return z.array(stagedRow).parse(rows);
+    },
+
+    async stagedLongerThan(ageMs, limit): Promise<readonly StagedVersion[]> {
+      const rows = await one(sql`
+        select ${stagedColumns} from palimpsest.sealed_credentials
+        where status = 'staged' and created_at < clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8)
+        order by created_at limit ${limit}`);
+      return z.array(stagedRow).parse(rows);
+    },
+
+    async find(ownerId, credentialId) {
+      const [row] = await one(sql`
+        select provider, max(event_position)::text as latest from palimpsest.sealed_credentials
+        where owner_id = ${ownerId} and credential_id = ${credentialId} group by provider`);
+      if (!row) return undefined;
+      const { provider, latest } = z.object({ provider: z.string(), latest: z.string().nullable() }).parse(row);
+      return { provider, latest: latest === null ? undefined : BigInt(latest) };
+    },
+
+    async open(ownerId, provider) {
+      const [row] = await one(sql`
+        select id, agent_id as "agentId", form, nonce, ciphertext, tag, wrapped_key as "wrappedKey", kms, kek
+        from palimpsest.sealed_credentials
+        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'
+          and kek >= coalesce((select minimum from palimpsest.kek_minimums m where m.kms = sealed_credentials.kms), 0)`);
+      if (!row) {
+        if (await this.holds(ownerId, provider)) throw new Unsealable();
+        return undefined;
+      }
+      const { id, agentId, kms: wrappedBy, kek, wrappedKey, ...sealed } = sealedRow.parse(row);
+      const wrapped = { kms: wrappedBy, kek, bytes: wrappedKey };
+      return openValue({ id, ownerId, provider, agentId }, { ...sealed, wrapped }, kms);
+    },
+
+    async destroyRetired({ id, ownerId }) {
+      await system.run(sql`
+        delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and status = 'retired'`);
+    },
+
+    async destroy(ownerId, provider, upTo) {
+      await system.run(sql`
+        delete from palimpsest.sealed_credentials
+        where owner_id = ${ownerId} and provider = ${provider} and event_position <= ${upTo}`);
+    },
+
+    async destroyOwner(ownerId) {
+      await system.run(sql`delete from palimpsest.sealed_credentials where owner_id = ${ownerId}`);
+    },
+  };
+}
