@@ -1,11 +1,10 @@
-import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { randomUUID } from 'node:crypto';
 import { OutcomeUnknown, WrongRevision, type Appended, type Expected, type NewEvent } from '../../application/ports.js';
 import { batchRequest, readBatchAnswer, type BatchAnswer } from './batch-wire.js';
-import { internalsOf, type Connection } from './connection.js';
+import { openBatchAppend, type DuplexCall } from './calls.js';
+import type { Connection } from './connection.js';
 import { discoveryFailed, neverSent, unavailable } from './failures.js';
 
-const path = '/event_store.client.streams.Streams/BatchAppend';
 const answerWithinMs = 2_000;
 const lookEveryMs = 250;
 /** More than this at once, and the store is not keeping up. */
@@ -23,15 +22,6 @@ interface Waiting {
   readonly sentAt: number;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (failure: Error) => void;
-}
-
-/** What is used of a duplex call that carries messages as bytes. */
-interface Duplex {
-  write(message: Buffer): boolean;
-  cancel(): void;
-  on(event: 'data', listener: (message: Buffer) => void): this;
-  on(event: 'error', listener: (failure: Error) => void): this;
-  on(event: 'end', listener: () => void): this;
 }
 
 /**
@@ -56,17 +46,7 @@ export class BatchAppends {
 
   private async open(): Promise<OpenCall> {
     try {
-      const client = internalsOf(await this.connection.client());
-      // The duplex call is typed by what its two functions make of messages: here, nothing.
-      const duplex = (await client.GRPCStreamCreator(StreamsClient, 'batchAppend', (stub) =>
-        stub.makeBidiStreamRequest(
-          path,
-          (bytes: Buffer) => bytes,
-          (bytes: Buffer) => bytes,
-          ...client.callArguments({}, { deadline: Infinity }),
-        ),
-      )()) as Duplex;
-      this.call = new OpenCall(duplex, {
+      this.call = new OpenCall(await openBatchAppend(this.connection), {
         ended: (call) => {
           if (this.call === call) this.call = undefined;
         },
@@ -91,7 +71,7 @@ class OpenCall {
   private look: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly duplex: Duplex,
+    private readonly duplex: DuplexCall,
     private readonly tell: { readonly ended: (call: OpenCall) => void; readonly stuck: () => void },
   ) {
     duplex

@@ -1,11 +1,11 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../application/ports.js';
 
-export type BatchCall = ReturnType<StreamsClient['batchAppend']>;
 type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
 
-/** What the pinned client offers its own commands, and so to ours (docs/decisions/0004-own-batch-append.md). */
+/** What the pinned client offers its own commands, and so to ours (docs/decisions/0004-own-event-store-calls.md). */
 interface ClientInternals {
   readonly GRPCStreamCreator: <Call>(
     stub: typeof StreamsClient,
@@ -17,6 +17,7 @@ interface ClientInternals {
 }
 
 const renewAtMostEveryMs = 1_000;
+const channelClosedWithinMs = 500;
 
 /** Holds the one client of a log, and replaces it when it is stuck. */
 export class Connection {
@@ -39,11 +40,6 @@ export class Connection {
     await this.renewing;
     this.held ??= EventStoreDBClient.connectionString(this.connectionString);
     return this.held;
-  }
-
-  /** False once the client was replaced: its calls were ended, and what they gave may be incomplete. */
-  isCurrent(client: EventStoreDBClient): boolean {
-    return this.held === client;
   }
 
   /** Ends every call of the client and starts afresh with a new one: its channel is stuck or its discovery failed. */
@@ -71,11 +67,14 @@ export const internalsOf = (client: EventStoreDBClient): ClientInternals => clie
 /** Calls first, then the channel: its connection is shared by target, and lives until its last user lets go. */
 async function end(client: EventStoreDBClient): Promise<void> {
   await client.dispose();
-  try {
-    (await internalsOf(client).getChannel()).close();
-  } catch {
-    // Nothing could be reached, so there is nothing to close.
-  }
+  const closed = internalsOf(client)
+    .getChannel()
+    .then(
+      (channel) => channel.close(),
+      () => undefined, // Nothing could be reached, so there is nothing to close.
+    );
+  // Where no channel was ever made, asking for it begins a discovery; nobody needs to wait for that.
+  await Promise.race([closed, delay(channelClosedWithinMs, undefined, { ref: false })]);
 }
 
 /** Takes the successor's schemes too, and notices a dead peer within 13 s instead of 20. */

@@ -9,10 +9,11 @@ export function grpcCode(failure: unknown): number | undefined {
   return typeof failure.code === 'number' ? failure.code : undefined;
 }
 
-/** The client's own name for a failure, e.g. `stream-not-found`. */
-export function failureType(failure: unknown): string | undefined {
-  if (typeof failure !== 'object' || failure === null || !('type' in failure)) return undefined;
-  return typeof failure.type === 'string' ? failure.type : undefined;
+/** The stream was ended for good: it reads as empty. */
+export function streamDeleted(failure: unknown): boolean {
+  if (typeof failure !== 'object' || failure === null || !('metadata' in failure)) return false;
+  const { metadata } = failure as { metadata?: { get?: (name: string) => unknown[] } }; // Trailers of a gRPC error.
+  return metadata?.get?.('exception')[0] === 'stream-deleted';
 }
 
 /** The server never saw the call: it was refused before, or nothing could be reached to send it to. */
@@ -35,6 +36,6 @@ export const unavailable = (failure?: unknown): BackendUnavailable =>
 /** A failure in a few words that hold no payload. */
 export function brief(failure: unknown): string {
   const name = failure instanceof Error ? failure.name : typeof failure;
-  const kind = failureType(failure) ?? grpcCode(failure);
+  const kind = grpcCode(failure);
   return kind === undefined ? name : `${name} (${kind})`;
 }

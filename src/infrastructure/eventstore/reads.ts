@@ -1,42 +1,58 @@
-import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@eventstore/db-client';
+import type { StoredEvent } from '../../application/ports.js';
+import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
-import { discoveryFailed, failureType, unavailable } from './failures.js';
-
-type Read<Event> = Pick<StreamingRead<Event>, 'on' | 'cancel'>;
+import { discoveryFailed, streamDeleted, unavailable } from './failures.js';
+import { readAnswer, readRequest, type ReadTarget } from './read-wire.js';
 
 const silentForMs = 5_000;
 
-/** Runs one read to its end. A missing stream is empty; a read that falls silent is given up. */
-export async function collect<Event extends ResolvedEvent | AllStreamResolvedEvent>(
+export interface Page {
+  readonly events: readonly StoredEvent[];
+  /** How many events were read, the store's own included. */
+  readonly count: number;
+  /** Where the last of them stands. */
+  readonly position: bigint | undefined;
+}
+
+/** Runs one read to its end. A missing stream is empty; a read that falls silent is given up, never cut short. */
+export async function readPage(
   connection: Connection,
-  start: (client: Awaited<ReturnType<Connection['client']>>) => Read<Event>,
-): Promise<Event[]> {
-  const client = await connection.client();
-  const read = start(client);
-  return new Promise((resolve, reject) => {
-    const events: Event[] = [];
-    const silence = setTimeout(() => {
-      connection.renew('a read was not answered');
-      read.cancel().catch(() => undefined); // It was given up either way.
-      reject(unavailable(new Error('timeout')));
-    }, silentForMs);
-    read
-      .on('data', (event: Event) => {
-        silence.refresh();
-        events.push(event);
-      })
-      .on('end', () => {
-        clearTimeout(silence);
-        // A call that the client ended itself looks complete and is not.
-        if (connection.isCurrent(client)) resolve(events);
-        else reject(unavailable(new Error('cancelled')));
-      })
-      .on('error', (failure: Error) => {
-        clearTimeout(silence);
-        const type = failureType(failure);
-        if (type === 'stream-not-found' || type === 'stream-deleted') return resolve([]);
-        if (discoveryFailed(failure)) connection.renew('discovery failed');
-        reject(unavailable(failure));
-      });
-  });
+  target: ReadTarget,
+  limit: number,
+  direction: 'forwards' | 'backwards' = 'forwards',
+): Promise<Page> {
+  try {
+    const call = await openRead(connection, readRequest(target, limit, direction));
+    return await new Promise((resolve, reject) => {
+      const events: StoredEvent[] = [];
+      let count = 0;
+      let position: bigint | undefined;
+      const silence = setTimeout(() => {
+        connection.renew('a read was not answered');
+        reject(new Error('timeout'));
+        call.cancel();
+      }, silentForMs);
+      call
+        .on('data', (message) => {
+          silence.refresh();
+          const answer = readAnswer(message);
+          if (answer.kind !== 'event') return;
+          count += 1;
+          position = answer.position;
+          if (answer.event) events.push(answer.event);
+        })
+        .on('end', () => {
+          clearTimeout(silence);
+          resolve({ events, count, position });
+        })
+        .on('error', (failure) => {
+          clearTimeout(silence);
+          reject(failure);
+        });
+    });
+  } catch (failure) {
+    if (streamDeleted(failure)) return { events: [], count: 0, position: undefined };
+    if (discoveryFailed(failure)) connection.renew('discovery failed');
+    throw unavailable(failure);
+  }
 }
