@@ -3,7 +3,7 @@ import { metadataSchema } from '../src/domain/kernel/envelope.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
 import { all, type Rows } from './rows.js';
-import { sql, type Sql } from './sql.js';
+import { perRow, sql, type Sql } from './sql.js';
 
 /**
  * The audit trail, queryable: every event of every tenant once, in the order of the log, chained by hash per tenant
@@ -17,20 +17,38 @@ export const audit = projection({
   on: {},
   onEvery: ({ id, type, stream, revision, position, data, metadata, digest }) => {
     const { ownerId, actor, at, $correlationId, $causationId } = metadataSchema.parse(metadata);
-    return sql`
-      with added as (
-        insert into audit_events (owner_id, position, stream, revision, type, event_id, actor, correlation_id,
-          causation_id, at, data, metadata, digest, hash)
-        select ${ownerId}, ${position}, ${stream}, ${revision}, ${type}, ${id}, ${actor}, ${$correlationId},
-          ${$causationId ?? null}, ${at}, ${data}, ${metadata}, ${digest},
-          encode(sha256(convert_to(
-            coalesce((select hash from audit_heads where owner_id = ${ownerId}), '') || '|' || ${[id, type, stream, revision, digest].join('|')},
-            'UTF8')), 'hex')
-        on conflict do nothing returning owner_id, hash)
-      insert into audit_heads (owner_id, hash, events) select owner_id, hash, 1 from added
-      on conflict (owner_id) do update set hash = excluded.hash, events = audit_heads.events + 1`;
+    return perRow(chained, {
+      ...{ owner_id: ownerId, position: String(position), stream, revision, type, event_id: id, actor },
+      ...{ correlation_id: $correlationId, causation_id: $causationId ?? null, at, data, metadata, digest },
+      item: [id, type, stream, revision, digest].join('|'),
+    });
   },
 });
+
+/** An event that was stored twice under one id is shown once (E4). */
+const chained = (rows: string): Sql => sql`
+  with told as (
+    select distinct on (owner_id, event_id) * from json_to_recordset(${rows}::json) as row (
+      owner_id text, position bigint, stream text, revision bigint, type text, event_id uuid, actor jsonb,
+      correlation_id text, causation_id text, at timestamptz, data jsonb, metadata jsonb, digest text, item text)
+    order by owner_id, event_id, position),
+  fresh as (
+    select * from told
+    where not exists (select from audit_events kept where kept.owner_id = told.owner_id and kept.event_id = told.event_id)),
+  linked as (
+    select fresh.*, palimpsest.chain(coalesce(heads.hash, ''), item) over (
+      partition by owner_id order by position rows between unbounded preceding and current row) as hash
+    from fresh left join audit_heads heads using (owner_id)),
+  added as (
+    insert into audit_events (owner_id, position, stream, revision, type, event_id, actor, correlation_id, causation_id,
+      at, data, metadata, digest, hash)
+    select owner_id, position, stream, revision, type, event_id, actor, correlation_id, causation_id,
+      at, data, metadata, digest, hash from linked
+    returning owner_id, position, hash)
+  insert into audit_heads (owner_id, hash, events)
+  select distinct on (owner_id) owner_id, hash, count(*) over (partition by owner_id) from added
+  order by owner_id, position desc
+  on conflict (owner_id) do update set hash = excluded.hash, events = audit_heads.events + excluded.events`;
 
 const auditRow = z.object({
   position: z.string(),

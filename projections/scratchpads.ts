@@ -4,7 +4,7 @@ import { metadataValues } from '../src/domain/thread/events.js';
 import { stretch, type Stretch } from './page.js';
 import type { Projection } from './projection.js';
 import { all, first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { perRow, sql, type Sql } from './sql.js';
 
 /** Rows come and go with the thread's slot (threads.ts); here is what happens to them in between. */
 export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {
@@ -17,15 +17,22 @@ export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {
   'scratchpad.content_cleared': ({ scratchpadId, revision }, { ownerId, at }) => sql`
     update scratchpads set content_revision = ${revision}, updated_at = greatest(updated_at, ${at}::timestamptz)
     where owner_id = ${ownerId} and id = ${scratchpadId}`,
-  // Ledger events of concurrent writers are stored in any order; the count is the highest index.
-  'scratchpad.entry_appended': ({ scratchpadId, index }, { ownerId, at }) => sql`
-    update scratchpads
-    set entry_count = greatest(entry_count, ${index}::integer), updated_at = greatest(updated_at, ${at}::timestamptz)
-    where owner_id = ${ownerId} and id = ${scratchpadId}`,
+  'scratchpad.entry_appended': ({ scratchpadId, index }, { ownerId, at }) =>
+    perRow(counted, { owner_id: ownerId, id: scratchpadId, index, at }),
   'scratchpad.entries_cleared': ({ scratchpadId }, { ownerId, at }) => sql`
     update scratchpads set entry_count = 0, updated_at = greatest(updated_at, ${at}::timestamptz)
     where owner_id = ${ownerId} and id = ${scratchpadId}`,
 };
+
+/** Ledger events of concurrent writers are stored in any order; the count is the highest index. */
+const counted = (rows: string): Sql => sql`
+  update scratchpads
+  set entry_count = greatest(entry_count, latest.index), updated_at = greatest(updated_at, latest.at)
+  from (
+    select owner_id, id, max(index) as index, max(at) as at
+    from json_to_recordset(${rows}::json) as row (owner_id text, id text, index integer, at timestamptz)
+    group by owner_id, id) latest
+  where scratchpads.owner_id = latest.owner_id and scratchpads.id = latest.id`;
 
 const scratchpadRow = z.object({
   id: z.string(),

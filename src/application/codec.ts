@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { eventSchemas, upcasts } from '../domain/events.js';
 import type { DomainEvent } from '../domain/kernel/decider.js';
 import { metadataSchema, type EventMetadata } from '../domain/kernel/envelope.js';
@@ -35,10 +35,9 @@ const types: ReadonlyMap<string, EventType> = new Map(
   ]),
 );
 
-const sealedMark = z.object({ $sealed: z.string() });
-
 /** True for a value that stands sealed in a stored event. */
-export const isSealed = (value: unknown): value is { $sealed: string } => sealedMark.safeParse(value).success;
+export const isSealed = (value: unknown): value is { readonly $sealed: string } =>
+  typeof value === 'object' && value !== null && '$sealed' in value && typeof value.$sealed === 'string';
 
 /** The personal fields of a type, with what each reads as once its owner is erased. */
 export const personalFieldsOf = (type: string): ReadonlyMap<string, unknown> => types.get(type)?.personal ?? new Map();

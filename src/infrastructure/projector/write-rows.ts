@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { ownersOf } from '../../application/codec.js';
 import type { Log, Metrics, StoredEvent, SubjectKeys } from '../../application/ports.js';
 import type { Projection } from '../../../projections/projection.js';
-import type { Sql } from '../../../projections/sql.js';
+import { forRows, type Sql } from '../../../projections/sql.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, StatementFailed } from '../postgres/pipeline.js';
 import { faultName, parkStatement, type ParkedStreams } from './parked.js';
@@ -53,6 +53,8 @@ export const writeRows = (rows: Rows, needs: WritingNeeds, readings: readonly Re
 interface Line {
   readonly statement: Sql;
   readonly projection: Projection;
+  /** What the statement does the work of. */
+  readonly rows: Sql[];
 }
 
 interface Park {
@@ -75,7 +77,7 @@ async function write(
     ...parks.map(({ projection, event, fault }) => parkStatement(rows.parkedAs(projection), event, fault)),
   ];
   try {
-    await runTogether(rows.client, [...before, ...lines.map(({ statement }) => statement)], answerWithinMs);
+    await runTogether(rows.client, [...before, ...lines.map(inOne)], answerWithinMs);
   } catch (fault) {
     const ofLines = fault instanceof StatementFailed && fault.index >= before.length && lines.length > 0;
     if (!ofLines || isOutage(fault)) throw fault;
@@ -108,7 +110,7 @@ function plan(
       if (parkedHere.has(event.stream) || rows.parked.has(rows.parkedAs(projection), event.stream)) continue;
       const meant = refused.get(projection) ?? reading.meaningFor(projection);
       if (typeof meant !== 'string') {
-        for (const statement of meant) lines.push({ statement, projection });
+        for (const statement of meant) addLine(lines, { statement, projection, rows: [statement] });
       } else {
         parkedHere.add(event.stream);
         parks.push({ projection, event, fault: meant });
@@ -116,6 +118,27 @@ function plan(
     }
   }
   return { lines, parks };
+}
+
+/** One statement for all rows of a line. */
+function inOne({ statement, rows }: Line): Sql {
+  const { many } = statement;
+  if (!many || rows.length === 1) return statement;
+  return forRows(
+    many.statement,
+    rows.flatMap((row) => (row.many ? [row.many.row] : [])),
+  );
+}
+
+/** A statement that can do the work of its neighbour too takes it over. */
+function addLine(lines: Line[], line: Line): void {
+  const neighbour = lines.at(-1);
+  const joins =
+    neighbour?.projection === line.projection &&
+    line.statement.many !== undefined &&
+    neighbour.statement.many?.statement === line.statement.many.statement;
+  if (joins) neighbour.rows.push(line.statement);
+  else lines.push(line);
 }
 
 function noteParked(rows: Rows, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {

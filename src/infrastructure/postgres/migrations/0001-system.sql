@@ -23,6 +23,13 @@ begin
   end if;
 end $$;
 
+-- A hash chain as an aggregate: each link is the hash of the one before it (`head` before the first) and of an item.
+create function chain_link(state text, head text, item text) returns text
+language sql immutable parallel safe as $$
+  select encode(sha256(convert_to(coalesce(state, head) || '|' || item, 'UTF8')), 'hex')
+$$;
+create aggregate chain(head text, item text) (sfunc = palimpsest.chain_link, stype = text);
+
 -- Streams that a read model could not follow: from where on, and why. Never what the event says.
 create table parked_streams (
   projection text not null,
