@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../store/storage.js';
 import type { Wish } from './decide.js';
 import { METADATA_TYPE, metastreamOf, type StoredEvent } from './events.js';
@@ -110,12 +111,17 @@ export class Engine {
         });
       } catch (fault) {
         if (!this.wrote) throw fault;
-        if (!this.isStopped()) this.log('event store stopped writing', { reason: reasonOf(fault) });
+        if (!this.isStopped()) this.tell(fault);
       } finally {
         await this.leave();
       }
-      await pause(RETRY_EVERY, this.stopping.signal);
+      await pause(RETRY_EVERY, undefined, { signal: this.stopping.signal }).catch(() => undefined);
     }
+  }
+
+  private tell(fault: unknown): void {
+    if (this.writing) this.log('event store stopped writing', { reason: reasonOf(fault) });
+    else this.note('event store waits for its database', fault);
   }
 
   private isStopped(): boolean {
@@ -161,10 +167,3 @@ export class Engine {
 }
 
 const reasonOf = (fault: unknown): string => (fault instanceof Error ? fault.message : 'unknown');
-
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-  });

@@ -33,6 +33,8 @@ export async function takeSeat(options: SeatOptions, previous: number | undefine
   });
   try {
     await client.connect();
+    // An acknowledged event is on disk, whatever the database's own default is.
+    await client.query(DURABLE);
     await client.query('set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3');
     await waitForLock(client, options, previous, signal);
     const { rows } = await client.query<{ epoch: string }>(
@@ -65,6 +67,9 @@ async function waitForLock(
     await new Promise((resolve) => setTimeout(resolve, POLL));
   }
 }
+
+const DURABLE = `
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`;
 
 const END_SESSION = `
   select pg_terminate_backend(pid) from pg_locks

@@ -1,0 +1,144 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { postgresBinaries } from '../../../src/infrastructure/embedded/postgres-binaries.js';
+import { serviceUser } from '../../../src/infrastructure/embedded/service-user.js';
+import { until } from '../../support/until.js';
+
+const SERVER = join(__dirname, '../../../src/infrastructure/embedded/eventstore/process.ts');
+const quiet = (): undefined => undefined;
+
+/** A Postgres and an event store of a run's own, to be killed without warning and brought back at the same address. */
+export class Rig {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'palimpsest-chaos-'));
+  private readonly runAs = serviceUser(quiet);
+  private readonly binaries = postgresBinaries(this.runAs, quiet);
+  private postgres: ChildProcess | undefined;
+  private server: ChildProcess | undefined;
+  private databasePort = 0;
+  private serverPort = 0;
+
+  get url(): string {
+    return `esdb://127.0.0.1:${this.serverPort}?tls=false`;
+  }
+
+  get databaseUrl(): string {
+    return `postgres://chaos@127.0.0.1:${this.databasePort}/postgres`;
+  }
+
+  async start(): Promise<void> {
+    if (this.runAs) chownSync(this.folder, this.runAs.uid, this.runAs.gid);
+    const data = join(this.folder, 'data');
+    execFileSync(join(this.binaries, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'chaos', '-N'], {
+      ...this.owner(),
+      stdio: 'ignore',
+    });
+    [this.databasePort, this.serverPort] = [await freePort(), await freePort()];
+    await this.startPostgres();
+    await this.startServer();
+  }
+
+  async killServer(): Promise<void> {
+    await killed(this.server);
+    await this.startServer();
+  }
+
+  /** The postmaster and all that it has started, at once: as when the machine loses them. */
+  async killPostgres(): Promise<void> {
+    const postmaster = this.postgres?.pid;
+    for (const pid of postmaster === undefined ? [] : childrenOf(postmaster)) kill(pid);
+    await killed(this.postgres);
+    await this.startPostgres();
+  }
+
+  async remove(): Promise<void> {
+    await killed(this.server);
+    const postmaster = this.postgres?.pid;
+    for (const pid of postmaster === undefined ? [] : childrenOf(postmaster)) kill(pid);
+    await killed(this.postgres);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async startPostgres(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      `port=${this.databasePort}`,
+      'unix_socket_directories=',
+      'fsync=on',
+    ];
+    const args = ['-D', join(this.folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
+    this.postgres = spawn(join(this.binaries, 'postgres'), args, { ...this.owner(), stdio: 'ignore' });
+    await until(() => answers(this.databaseUrl));
+  }
+
+  private async startServer(): Promise<void> {
+    const server = spawn(process.execPath, ['--import', 'tsx', SERVER], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATABASE_URL: this.databaseUrl,
+        EVENTSTORE_PORT: String(this.serverPort),
+        EXIT_WITH_PARENT: '1',
+      },
+    });
+    this.server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.stdout.once('data', () => resolve());
+      server.once('exit', (code) => reject(new Error(`the event store ended with ${String(code)}`))); // too late is fine
+    });
+  }
+
+  private owner(): { uid?: number; gid?: number; cwd: string } {
+    return { cwd: this.folder, ...(this.runAs ? { uid: this.runAs.uid, gid: this.runAs.gid } : {}) };
+  }
+}
+
+async function killed(child: ChildProcess | undefined): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await exit;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It was gone already.
+  }
+}
+
+/** Linux tells a process's children. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+async function answers(databaseUrl: string): Promise<true | undefined> {
+  const client = new Client({ connectionString: databaseUrl });
+  client.on('error', quiet);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch {
+    return undefined;
+  } finally {
+    await client.end().catch(quiet);
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo; // It listens on TCP.
+      server.close(() => resolve(port));
+    });
+  });
+}
