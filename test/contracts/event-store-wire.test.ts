@@ -5,7 +5,12 @@ import { WireWriter } from '../../src/infrastructure/embedded/eventstore/protoco
 import { batchRequest, readBatchAnswer } from '../../src/infrastructure/eventstore/batch-wire.js';
 import type { IncomingCall } from '../../src/infrastructure/eventstore/calls.js';
 import { LiveEvents } from '../../src/infrastructure/eventstore/live-events.js';
-import { readAnswer, readRequest, subscribeRequest } from '../../src/infrastructure/eventstore/read-wire.js';
+import {
+  readAnswer,
+  readRequest,
+  subscribeRequest,
+  type ReadAnswer,
+} from '../../src/infrastructure/eventstore/read-wire.js';
 import { newEvent } from './event-log-contract.js';
 
 const correlationId = '0f8fad5b-d9cb-469f-a165-00000000002a';
@@ -166,19 +171,20 @@ describe('a subscription whose listener is slow', () => {
   it('holds the server back when a batch is waiting, and lets it go on when the batch is taken', () => {
     const call = new FakeCall();
     const live = new LiveEvents(call, 0n, () => undefined);
-    for (let count = 0; count < 500; count += 1) call.receive(eventMessage({ type: 'thing.happened', data: '{}' }));
+    for (let count = 0; count < 500; count += 1)
+      call.receive(readAnswer(eventMessage({ type: 'thing.happened', data: '{}' })));
     expect(call.isPaused).toBe(true);
     expect(live.take()).toHaveLength(500);
     expect(call.isPaused).toBe(false);
   });
 });
 
-class FakeCall implements IncomingCall {
+class FakeCall implements IncomingCall<ReadAnswer> {
   isPaused = false;
-  private listener: ((message: Buffer) => void) | undefined;
-  on(event: string, listener: (message: Buffer & Error) => void): this {
-    // What is received here is only ever a message.
-    if (event === 'data') this.listener = listener as (message: Buffer) => void;
+  private listener: ((answer: ReadAnswer) => void) | undefined;
+  on(event: string, listener: (answer: ReadAnswer & Error) => void): this {
+    // What is received here is only ever an answer.
+    if (event === 'data') this.listener = listener as (answer: ReadAnswer) => void;
     return this;
   }
   pause(): this {
@@ -192,8 +198,8 @@ class FakeCall implements IncomingCall {
   cancel(): void {
     this.listener = undefined;
   }
-  receive(message: Buffer): void {
-    this.listener?.(message);
+  receive(answer: ReadAnswer): void {
+    this.listener?.(answer);
   }
 }
 

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { OutcomeUnknown, WrongRevision, type Appended, type Expected, type NewEvent } from '../../application/ports.js';
-import { batchRequest, readBatchAnswer, type BatchAnswer } from './batch-wire.js';
+import { batchRequest, type BatchAnswer } from './batch-wire.js';
 import { openBatchAppend, type DuplexCall } from './calls.js';
 import type { Connection } from './connection.js';
 import { discoveryFailed, neverSent, unavailable } from './failures.js';
 
 const answerWithinMs = 2_000;
 const lookEveryMs = 250;
-/** More than this at once, and the store is not keeping up. */
+/** More than this at once, and the store is not keeping up: it is better to say so than to gather more. */
 const mostInFlight = 5_000;
+const mostBytesInFlight = 64 * 1024 * 1024;
 
 /** The event store refuses these events for good, e.g. because they are too large. */
 export class AppendRefused extends Error {
@@ -19,6 +20,8 @@ export class AppendRefused extends Error {
 
 interface Waiting {
   readonly stream: string;
+  readonly bytes: number;
+  /** By the monotonic clock, as every time here: a step of the wall clock must not stop the timers. */
   readonly sentAt: number;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (failure: Error) => void;
@@ -66,29 +69,33 @@ class OpenCall {
   private readonly waiting = new Map<number, Waiting>();
   private readonly prefix = randomUUID().slice(0, 24);
   private sent = 0;
+  private bytesInFlight = 0;
   private heardAt = 0;
   private over = false;
   private look: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly duplex: DuplexCall,
+    private readonly duplex: DuplexCall<BatchAnswer>,
     private readonly tell: { readonly ended: (call: OpenCall) => void; readonly stuck: () => void },
   ) {
     duplex
-      .on('data', (message) => this.heard(readBatchAnswer(message)))
+      .on('data', (answer) => this.heard(answer))
       .on('error', (failure) => this.end(failure))
       .on('end', () => this.end(undefined));
   }
 
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
-    if (this.over || this.waiting.size >= mostInFlight) return Promise.reject(unavailable());
+    const full = this.waiting.size >= mostInFlight || this.bytesInFlight >= mostBytesInFlight;
+    if (this.over || full) return Promise.reject(unavailable(new Error(full ? 'too much in flight' : 'call ended')));
     const number = (this.sent += 1);
-    const sentAt = Date.now();
+    const sentAt = performance.now();
     const correlationId = this.prefix + number.toString(16).padStart(12, '0');
-    const request = batchRequest(correlationId, stream, expected, events, sentAt + answerWithinMs);
+    const request = batchRequest(correlationId, stream, expected, events, Date.now() + answerWithinMs);
+    const bytes = request.length;
     return new Promise((resolve, reject) => {
-      this.waiting.set(number, { stream, sentAt, resolve, reject });
-      this.look ??= setTimeout(() => this.expire(), lookEveryMs);
+      this.waiting.set(number, { stream, bytes, sentAt, resolve, reject });
+      this.bytesInFlight += bytes;
+      if (!this.look) this.lookLater();
       this.duplex.write(request);
     });
   }
@@ -99,29 +106,39 @@ class OpenCall {
   }
 
   private heard({ number, written, failure }: BatchAnswer): void {
-    this.heardAt = Date.now();
+    this.heardAt = performance.now();
     const waiting = this.waiting.get(number);
     if (!waiting) return; // Too late: its timer has told already.
-    this.waiting.delete(number);
+    this.settle(number, waiting);
     if (written) waiting.resolve(written);
     else waiting.reject(refusal(waiting.stream, failure));
+  }
+
+  private settle(number: number, { bytes }: Waiting): void {
+    this.waiting.delete(number);
+    this.bytesInFlight -= bytes;
+  }
+
+  private lookLater(): void {
+    // After a long turn of this process the answers may be in already: they are heard first.
+    this.look = setTimeout(() => setImmediate(() => this.expire()), lookEveryMs);
   }
 
   /** In the order they were sent, so the first that still has time ends the look. */
   private expire(): void {
     this.look = undefined;
-    const now = Date.now();
+    const now = performance.now();
     let deaf = false;
-    for (const [number, { stream, sentAt, reject }] of this.waiting) {
-      if (now - sentAt < answerWithinMs) break;
-      this.waiting.delete(number);
-      deaf ||= this.heardAt < sentAt;
-      reject(new OutcomeUnknown(stream));
+    for (const [number, waiting] of this.waiting) {
+      if (now - waiting.sentAt < answerWithinMs) break;
+      this.settle(number, waiting);
+      deaf ||= this.heardAt < waiting.sentAt;
+      waiting.reject(new OutcomeUnknown(waiting.stream));
     }
     if (deaf) {
       this.cancel();
       this.tell.stuck();
-    } else if (this.waiting.size > 0) this.look = setTimeout(() => this.expire(), lookEveryMs);
+    } else if (this.waiting.size > 0) this.lookLater();
   }
 
   private end(failure: Error | undefined): void {

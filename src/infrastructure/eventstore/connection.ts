@@ -23,7 +23,7 @@ const channelClosedWithinMs = 500;
 export class Connection {
   private readonly connectionString: string;
   private held: EventStoreDBClient | undefined;
-  private renewedAt = 0;
+  private renewedAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private closed = false;
 
@@ -44,7 +44,7 @@ export class Connection {
 
   /** Ends every call of the client and starts afresh with a new one: its channel is stuck or its discovery failed. */
   renew(why: string): void {
-    const now = Date.now();
+    const now = performance.now();
     if (this.closed || this.renewing || now - this.renewedAt < renewAtMostEveryMs) return;
     this.renewedAt = now;
     this.log.warn({ why }, 'event store connection renewed');

@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../../application/ports.js';
 import type { IncomingCall } from './calls.js';
-import { readAnswer, type ReadAnswer } from './read-wire.js';
+import type { ReadAnswer } from './read-wire.js';
 
 const batchSize = 500;
 
@@ -17,7 +17,7 @@ export class LiveEvents {
 
   /** `position` is where the subscription began; `onHeard` is called when the server shows that it is there. */
   constructor(
-    private readonly call: IncomingCall,
+    private readonly call: IncomingCall<ReadAnswer>,
     private position: bigint,
     onHeard: () => void,
   ) {
@@ -27,9 +27,9 @@ export class LiveEvents {
       this.wake?.();
     };
     call
-      .on('data', (message) => {
+      .on('data', (answer) => {
         onHeard();
-        this.arrived.push(readAnswer(message));
+        this.arrived.push(answer);
         if (this.arrived.length >= batchSize) call.pause();
         this.wake?.();
       })

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../../application/ports.js';
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { discoveryFailed, streamDeleted, unavailable } from './failures.js';
-import { readAnswer, readRequest, type ReadTarget } from './read-wire.js';
+import { readRequest, type ReadTarget } from './read-wire.js';
 
 const silentForMs = 5_000;
 
@@ -33,9 +33,8 @@ export async function readPage(
         call.cancel();
       }, silentForMs);
       call
-        .on('data', (message) => {
+        .on('data', (answer) => {
           silence.refresh();
-          const answer = readAnswer(message);
           if (answer.kind !== 'event') return;
           count += 1;
           position = answer.position;
