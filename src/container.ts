@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Container, type ServiceIdentifier } from 'inversify';
+import type { ClientBase } from 'pg';
 import { projections } from '../projections/index.js';
 import { sql } from '../projections/sql.js';
 import { makeAuthenticate, type Authenticate } from './application/authenticate.js';
@@ -29,14 +30,17 @@ import { migrate } from './infrastructure/postgres/migrate.js';
 import { makeReadDbs } from './infrastructure/postgres/read-dbs.js';
 import { followReadModels, type FollowedReadModels } from './infrastructure/postgres/read-models.js';
 import { makeSnapshots } from './infrastructure/postgres/snapshots.js';
-import { assertKekOpens, makeSubjectKeys } from './infrastructure/postgres/subject-keys.js';
+import { makeSubjectKeys } from './infrastructure/postgres/subject-keys.js';
 import { makeProjectionControl } from './infrastructure/projector/control.js';
 import { startReactions } from './infrastructure/projector/reactions.js';
 import { startProjector } from './infrastructure/projector/projector.js';
-import { makeKekRing } from './infrastructure/vault/kek-ring.js';
+import { assertKeysThere } from './infrastructure/vault/assert-keys.js';
+import type { KekRing } from './infrastructure/vault/kek-ring.js';
+import type { Kms } from './infrastructure/vault/kms.js';
 import { makeLocalKms } from './infrastructure/vault/local-kms.js';
 import { makePostgresVault } from './infrastructure/vault/postgres-vault.js';
 import { startReaper } from './infrastructure/vault/reaper.js';
+import { ensureRootKey } from './infrastructure/vault/root-key.js';
 import { openWorkingState } from './infrastructure/redis/working-state.js';
 
 /** Answers when its backend does; one for each, by the name that `/readyz` shows. */
@@ -47,7 +51,7 @@ export interface Backends {
   readonly eventstoreUrl: string;
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  readonly kek: Buffer;
+  readonly keks: KekRing;
 }
 
 type Log = ReturnType<typeof makeLog>;
@@ -66,7 +70,10 @@ export const T = {
   metrics: token<Metrics>('metrics'),
   clock: token<Clock>('clock'),
   eventLog: token<EventLog>('eventLog'),
+  kms: token<Kms>('kms'),
+  prepared: token<Prepared>('prepared'),
   database: token<Database>('database'),
+  rootKey: token<Buffer>('rootKey'),
   dbs: token<ReadDbs>('dbs'),
   subjects: token<SubjectKeys>('subjects'),
   snapshots: token<Snapshots>('snapshots'),
@@ -87,6 +94,12 @@ export const T = {
   harnesses: token<HarnessRegistry>('harnesses'),
   reaper: token<Running>('reaper'),
 };
+
+/** The database as this version needs it, and what every derived key derives from. */
+interface Prepared {
+  readonly database: Database;
+  readonly rootKey: Buffer;
+}
 
 interface Running {
   close(): Promise<void>;
@@ -112,30 +125,33 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       ({ eventstoreUrl }: Backends, l: Log) => closing(openEventLog(eventstoreUrl, l)),
       [T.backends, T.log],
     );
-  container.bind(T.database).toResolvedValue(
-    async ({ databaseUrl: url, kek }: Backends, l: Log) => {
+  container.bind(T.kms).toResolvedValue(({ keks }: Backends) => makeLocalKms(keks), [T.backends]);
+  container.bind(T.prepared).toResolvedValue(
+    async ({ databaseUrl: url, keks }: Backends, kms: Kms, l: Log): Promise<Prepared> => {
+      let rootKey: Buffer = Buffer.alloc(0);
+      const kek = async (client: ClientBase) => {
+        return (rootKey = await ensureRootKey((text, values) => client.query(text, [...values]), kms));
+      };
       await migrate({ url, kek, projections, log: l });
-      const database = closing(openDatabase({ url, kek, log: l }));
-      await assertKekOpens(database.system, kek);
-      return database;
+      const database = closing(openDatabase({ url, kek: rootKey, log: l }));
+      await assertKeysThere(database.system, keks, kms);
+      return { database, rootKey };
     },
-    [T.backends, T.log],
+    [T.backends, T.kms, T.log],
   );
+  container.bind(T.database).toResolvedValue(({ database }: Prepared) => database, [T.prepared]);
+  container.bind(T.rootKey).toResolvedValue(({ rootKey }: Prepared) => rootKey, [T.prepared]);
   container.bind(T.dbs).toResolvedValue(makeReadDbs, [T.database]);
   container
     .bind(T.subjects)
     .toResolvedValue(
-      ({ system }: Database, { kek }: Backends) => makeSubjectKeys(system, kek),
+      ({ system }: Database, { keks }: Backends) => makeSubjectKeys(system, keks),
       [T.database, T.backends],
     );
   container.bind(T.snapshots).toResolvedValue(({ system }: Database) => makeSnapshots(system), [T.database]);
   container
     .bind(T.vault)
-    .toResolvedValue(
-      ({ system }: Database, { kek }: Backends) =>
-        makePostgresVault(system, makeLocalKms(makeKekRing({ number: 1, key: kek }))),
-      [T.database, T.backends],
-    );
+    .toResolvedValue(({ system }: Database, kms: Kms) => makePostgresVault(system, kms), [T.database, T.kms]);
   container
     .bind(T.harnesses)
     .toResolvedValue(({ harnessFile }: Config) => makeHarnessRegistry(harnessFile), [T.config]);
@@ -212,14 +228,14 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container
     .bind(T.authenticate)
     .toResolvedValue(
-      (store: AggregateStore, { kek }: Backends, clock: Clock, usage: WrittenKeyUsage) =>
-        makeAuthenticate({ store, pepper: purposeKey(kek, 'api keys'), clock, usage }),
-      [T.store, T.backends, T.clock, T.keyUsage],
+      (store: AggregateStore, rootKey: Buffer, clock: Clock, usage: WrittenKeyUsage) =>
+        makeAuthenticate({ store, pepper: purposeKey(rootKey, 'api keys'), clock, usage }),
+      [T.store, T.rootKey, T.clock, T.keyUsage],
     );
   container.bind(T.gateway).toResolvedValue(
     (
       system: SystemNeeds,
-      { kek }: Backends,
+      rootKey: Buffer,
       authenticate: Authenticate,
       purges: Purges,
       control: ProjectionControl,
@@ -230,11 +246,11 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
         ...system,
         authenticate,
         admissions: [],
-        cursorKey: purposeKey(kek, 'cursors'),
+        cursorKey: purposeKey(rootKey, 'cursors'),
         shared: {
           working: system.working,
           purges: purges.queue,
-          keys: makeKeyMaker(purposeKey(kek, 'api keys')),
+          keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
           subjects: system.subjects,
           projections: control,
           vault: system.vault,
@@ -242,7 +258,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
           log: l,
         },
       }),
-    [T.system, T.backends, T.authenticate, T.purges, T.projections, T.harnesses, T.log],
+    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.log],
   );
   container.bind(T.projector).toResolvedValue(
     ({ databaseUrl: url }: Backends, { log: events, subjects, metrics }: SystemNeeds, l: Log) => {

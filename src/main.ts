@@ -71,6 +71,17 @@ program
   });
 
 program
+  .command('vault')
+  .description('the keys that wrap what is sealed')
+  .command('rotate')
+  .description('wrap every data key under the current PALIMPSEST_KEK; a home that keeps its own gets a new one')
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { rotateVault } = await import('./maintenance.js');
+    await rotateVault(config, say, complain);
+  });
+
+program
   .command('eventstore')
   .description('serve the embedded event store alone; set by EVENTSTORE_* and DATABASE_URL')
   .action(async () => {

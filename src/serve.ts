@@ -8,7 +8,7 @@ import type { Config } from './infrastructure/config.js';
 import { startEmbedded } from './infrastructure/embedded/embedded.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
 import type { makeLog } from './infrastructure/log.js';
-import { adminKeyFile, keptKek, removeFile, writePrivate } from './infrastructure/secrets.js';
+import { adminKeyFile, keptKeks, removeFile, writePrivate } from './infrastructure/secrets.js';
 import { startRestServer } from './interfaces/rest/server.js';
 
 export const roles = ['all', 'api', 'worker', 'projector'] as const;
@@ -66,7 +66,7 @@ export async function startBackends(config: Config, role: Role, say: (line: stri
       databaseUrl: databaseUrl ?? given(embedded.databaseUrl),
       eventstoreUrl: eventstoreUrl ?? given(embedded.eventstoreUrl),
       redisUrl: redisUrl ?? given(embedded.redisUrl),
-      kek: config.kek ?? keptKek(home),
+      keks: config.keks ?? keptKeks(home),
     },
     stop: embedded.stop,
   };
@@ -110,16 +110,16 @@ export async function startRoles(
 }
 
 async function startApi(config: Config, container: ReturnType<typeof makeContainer>['container'], log: Log) {
-  const [gateway, metrics, system, checks, { kek }] = await Promise.all([
+  const [gateway, metrics, system, checks, rootKey] = await Promise.all([
     container.getAsync(T.gateway),
     container.getAsync(T.metrics),
     container.getAsync(T.system),
     container.getAsync(T.checks),
-    container.getAsync(T.backends),
+    container.getAsync(T.rootKey),
   ]);
   const file = adminKeyFile(config.home);
   const streams = systemStreams(system, administratorId, derivedUuid('administrator'));
-  await ensureAdministrator(streams, makeKeyMaker(purposeKey(kek, 'api keys')), {
+  await ensureAdministrator(streams, makeKeyMaker(purposeKey(rootKey, 'api keys')), {
     write: (key) => writePrivate(file, `${key}\n`),
     remove: () => removeFile(file),
   });

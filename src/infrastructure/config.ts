@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StartupError } from './embedded/startup-error.js';
+import { makeKekRing, parseKek, type Kek, type KekRing } from './vault/kek-ring.js';
 
 const url = (...schemes: readonly string[]) =>
   z
@@ -9,11 +10,22 @@ const url = (...schemes: readonly string[]) =>
     })
     .optional();
 
+const kekForm = 'must be 32 bytes in base64, with "number:" before it unless it is the first';
+
 const kek = z
   .string()
-  .regex(/^[A-Za-z0-9+/]{43}=$/, { error: 'must be 32 bytes in base64' })
-  .transform((text) => Buffer.from(text, 'base64'))
+  .transform((text, context) => parseKek(text) ?? notAKek(context))
   .optional();
+
+const keks = z
+  .string()
+  .transform((list, context) => list.split(',').map((text) => parseKek(text) ?? notAKek(context)))
+  .optional();
+
+function notAKek(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: kekForm });
+  return z.NEVER;
+}
 
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -28,6 +40,7 @@ const environment = z.object({
   DATABASE_URL: url('postgres', 'postgresql'),
   REDIS_URL: url('redis', 'rediss'),
   PALIMPSEST_KEK: kek,
+  PALIMPSEST_KEK_OTHERS: keks,
   PALIMPSEST_HARNESSES: z.string().min(1).optional(),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
@@ -42,8 +55,8 @@ export interface Config {
   readonly eventstoreUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly redisUrl: string | undefined;
-  /** 32 bytes; undefined: the one kept in the home. */
-  readonly kek: Buffer | undefined;
+  /** Undefined: those kept in the home. */
+  readonly keks: KekRing | undefined;
   /** JSON file with harnesses of the team's own. */
   readonly harnessFile?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -69,8 +82,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     eventstoreUrl: data.EVENTSTORE_URL,
     databaseUrl: data.DATABASE_URL,
     redisUrl: data.REDIS_URL,
-    kek: data.PALIMPSEST_KEK,
+    keks: data.PALIMPSEST_KEK && ringOf(data.PALIMPSEST_KEK, data.PALIMPSEST_KEK_OTHERS ?? []),
     harnessFile: data.PALIMPSEST_HARNESSES,
     logLevel: data.LOG_LEVEL,
   };
+}
+
+function ringOf(current: Kek, others: readonly Kek[]): KekRing {
+  try {
+    return makeKekRing(current, others);
+  } catch {
+    throw new StartupError('PALIMPSEST_KEK_OTHERS holds a number twice, or that of PALIMPSEST_KEK.');
+  }
 }

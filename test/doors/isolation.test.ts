@@ -15,6 +15,7 @@ import { isIdSchema } from '../../src/application/schemas.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import { rootKeyOf } from '../support/root-key.js';
 import { startStack, type Stack } from '../support/stack.js';
 
 /** Generated from the registry: every operation that names something by its id, in the path or in the body. */
@@ -152,7 +153,8 @@ describe('what is left of a tenant after all of that', () => {
 
 describe('row-level security alone, with the application asking for the wrong owner', () => {
   it("shows nothing of another tenant's", async () => {
-    const { databaseUrl: url, kek } = stack.backends;
+    const { databaseUrl: url, keks } = stack.backends;
+    const kek = await rootKeyOf(url, keks);
     const database = openDatabase({ url, kek, log: makeLog({ level: 'silent' }) });
     const dbs = makeReadDbs(database);
     const page = { order: 'desc', limit: 10, after: undefined } as const;

@@ -7,6 +7,7 @@ import type { Backends } from '../../src/container.js';
 import type { Config } from '../../src/infrastructure/config.js';
 import { startEventStore } from '../../src/infrastructure/embedded/eventstore/server.js';
 import { makeLog } from '../../src/infrastructure/log.js';
+import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { startRoles, type Role } from '../../src/serve.js';
 import { freshDatabase } from './database.js';
 import { restClient, type RestClient } from './rest-client.js';
@@ -35,7 +36,12 @@ export async function startStack(): Promise<Stack> {
   const redis = new Redis(redisUrl);
   await redis.flushdb();
   const home = mkdtempSync(join(tmpdir(), 'palimpsest-journey-'));
-  const backends = { databaseUrl: database.url, eventstoreUrl: eventstore.url, redisUrl, kek: randomBytes(32) };
+  const backends = {
+    databaseUrl: database.url,
+    eventstoreUrl: eventstore.url,
+    redisUrl,
+    keks: makeKekRing({ number: 1, key: randomBytes(32) }),
+  };
   const start = async (folder: string, role: Role = 'all') => {
     const running = await startRoles(configFor(folder), backends, role, makeLog({ level: 'silent' }));
     return { url: running.url ?? '', stop: () => running.stop() };
@@ -78,7 +84,7 @@ const configFor = (home: string): Config => ({
   eventstoreUrl: undefined,
   databaseUrl: undefined,
   redisUrl: undefined,
-  kek: undefined,
+  keks: undefined,
   logLevel: 'silent',
 });
 

@@ -33,6 +33,7 @@ export interface Database {
 export interface DatabaseOptions {
   /** The owner's URL. */
   readonly url: string;
+  /** What the app role's password derives from. */
   readonly kek: Buffer;
   readonly log: Log;
   readonly appConnections?: number;
@@ -45,6 +46,8 @@ export interface SessionSettings {
   /** False where what is written can be written again from the log. */
   readonly durable?: boolean;
   readonly readOnly?: boolean;
+  /** True where every statement finds its rows by a key: a plan made while a table was small must not scan it once it is large. */
+  readonly byKey?: boolean;
 }
 
 /** Opens the pools; connections are made when they are first needed. `migrate` must have run before. */
@@ -96,7 +99,7 @@ export async function connectAlone(connectionString: string, settings: SessionSe
 
 async function prepareSession(
   client: ClientBase,
-  { schema = readModelSchema, durable = true, readOnly = false, ...settings }: SessionSettings,
+  { schema = readModelSchema, durable = true, readOnly = false, byKey = false, ...settings }: SessionSettings,
 ): Promise<void> {
   const values = {
     search_path: schema,
@@ -106,6 +109,7 @@ async function prepareSession(
     idle_in_transaction_session_timeout: '60000',
     default_transaction_read_only: readOnly ? 'on' : 'off',
     ...(!durable && { synchronous_commit: 'off' }),
+    ...(byKey && { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }),
   };
   const entries = Object.entries(values);
   await client.query(

@@ -16,7 +16,8 @@ import { inTransaction } from './transaction.js';
 export interface MigrateOptions {
   /** The owner's URL. The owner may make roles and schemas in this database. */
   readonly url: string;
-  readonly kek: Buffer;
+  /** What the app role's password derives from, or how to get it once the system tables are there. */
+  readonly kek: Buffer | ((client: ClientBase) => Promise<Buffer>);
   readonly projections: readonly Projection[];
   readonly log: Log;
   /** Where the projections' `.sql` files are. */
@@ -42,7 +43,7 @@ export async function migrate({
     await client.query('select pg_advisory_lock($1, $2)', lockNumbers.migration);
     await prepareSchemas(client);
     for (const migration of readMigrations()) await runOnce(client, migration, log);
-    const appRole = await ensureAppRole(client, url, kek);
+    const appRole = await ensureAppRole(client, url, typeof kek === 'function' ? await kek(client) : kek);
     await client.query(
       `grant usage on schema ${readModelSchema} to ${escapeIdentifier(appRole)};
        revoke create on schema ${readModelSchema} from public`,

@@ -28,10 +28,11 @@ const unusableKey: SubjectKey = { seal: unusable, open: unusable };
 /** `now` counts milliseconds and never goes back; tests bring their own. */
 export function makeSubjectKeys(
   system: Statements,
-  kek: Buffer,
+  keks: Keks,
   now: () => number = () => performance.now(),
 ): SubjectKeys {
-  const kekId = kekIdOf(kek);
+  const { current, byId } = known(keks);
+  const kekId = kekIdOf(current);
   // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
   const cache = new Map<string, { readonly key: SubjectKey; readonly until: number }>();
 
@@ -44,7 +45,7 @@ export function makeSubjectKeys(
   function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): SubjectKey | undefined {
     cache.delete(ownerId);
     if (!wrapped) return undefined;
-    const dataKey = wrappedBy === kekId ? unwrapped(wrapped, ownerId) : undefined;
+    const dataKey = unwrapped(byId.get(wrappedBy), wrapped, ownerId);
     // Among the keys of many owners one that does not unwrap must not keep the others from being read.
     if (!dataKey) return unusableKey;
     const key = subjectKey(dataKey);
@@ -53,9 +54,9 @@ export function makeSubjectKeys(
     return key;
   }
 
-  function unwrapped(wrapped: Buffer, ownerId: string): Buffer | undefined {
+  function unwrapped(kek: Buffer | undefined, wrapped: Buffer, ownerId: string): Buffer | undefined {
     try {
-      return unwrap(kek, wrapped, ownerId);
+      return kek && unwrap(kek, wrapped, ownerId);
     } catch {
       return undefined;
     }
@@ -65,7 +66,7 @@ export function makeSubjectKeys(
     const askedAt = now();
     const [, outcome] = await system.run(
       sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
-        values (${ownerId}, ${kekId}, ${wrap(kek, newDataKey(), ownerId)}) on conflict do nothing`,
+        values (${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}) on conflict do nothing`,
       sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
     );
     const key = remember(keyRow.parse(outcome?.rows[0]), askedAt);
@@ -116,18 +117,56 @@ export function makeSubjectKeys(
   };
 }
 
-/** Refuses a start with a KEK that cannot open what is stored. */
-export async function assertKekOpens(system: Statements, kek: Buffer): Promise<void> {
+/** One KEK, or several of which one is current. */
+type Keks = Buffer | { readonly current: { readonly key: Buffer }; readonly all: readonly { readonly key: Buffer }[] };
+
+const known = (keks: Keks) => {
+  const all = Buffer.isBuffer(keks) ? [keks] : keks.all.map(({ key }) => key);
+  return {
+    current: Buffer.isBuffer(keks) ? keks : keks.current.key,
+    byId: new Map(all.map((key) => [kekIdOf(key), key])),
+  };
+};
+
+const atOnce = 200;
+
+/** Wraps every data key under the current KEK and answers how many were not. What they seal is not touched. */
+export async function rewrapSubjectKeys(system: Statements, keks: Keks): Promise<number> {
+  const { current, byId } = known(keks);
+  const kekId = kekIdOf(current);
+  for (let rewrapped = 0; ;) {
+    const [outcome] = await system.run(
+      sql`select ${columns} from palimpsest.subject_keys where wrapped is not null and kek_id <> ${kekId} limit ${atOnce}`,
+    );
+    const rows = (outcome?.rows ?? []).map((row) => keyRow.parse(row));
+    if (rows.length === 0) return rewrapped;
+    for (const { ownerId, kekId: wrappedBy, wrapped } of rows) {
+      const kek = byId.get(wrappedBy);
+      if (!kek || !wrapped) throw new UnusableSubjectKey();
+      // Compared, so that a key that was destroyed meanwhile does not come back.
+      await system.run(sql`
+        update palimpsest.subject_keys
+        set kek_id = ${kekId}, wrapped = ${wrap(current, unwrap(kek, wrapped, ownerId), ownerId)}
+        where owner_id = ${ownerId} and wrapped = ${wrapped}`);
+      rewrapped += 1;
+    }
+  }
+}
+
+/** Refuses a start with KEKs that cannot open what is stored. */
+export async function assertKekOpens(system: Statements, keks: Keks): Promise<void> {
+  const { byId } = known(keks);
   const [outcome] = await system.run(
-    sql`select ${columns} from palimpsest.subject_keys where wrapped is not null
-      order by (kek_id = ${kekIdOf(kek)}) limit 1`,
+    sql`select distinct on (kek_id) ${columns} from palimpsest.subject_keys where wrapped is not null`,
   );
-  const [row] = outcome?.rows ?? [];
-  if (!row) return;
-  const { ownerId, wrapped } = keyRow.parse(row);
-  try {
-    if (wrapped) unwrap(kek, wrapped, ownerId);
-  } catch {
-    throw new StartupError('PALIMPSEST_KEK is not the key that the stored data keys are wrapped with.');
+  for (const row of outcome?.rows ?? []) {
+    const { ownerId, kekId, wrapped } = keyRow.parse(row);
+    try {
+      const kek = byId.get(kekId);
+      if (!kek) throw new UnusableSubjectKey();
+      if (wrapped) unwrap(kek, wrapped, ownerId);
+    } catch {
+      throw new StartupError('PALIMPSEST_KEK is not the key that the stored data keys are wrapped with.');
+    }
   }
 }

@@ -4,7 +4,7 @@ import { credentialIdOf } from '../../application/enrollment/fence.js';
 import { Unsealable, type Activation, type StagedVersion, type Vault } from '../../application/vault.js';
 import type { Statements } from '../postgres/database.js';
 import { openValue, sealValue } from './envelope.js';
-import type { Kms } from './kms.js';
+import { KeyUnavailable, type Kms } from './kms.js';
 
 const stagedRow = z.object({
   id: z.string(),
@@ -39,11 +39,14 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
     async stage(version, value) {
       const { form, nonce, ciphertext, tag, wrapped } = await sealValue(version, value, kms);
       const { id, ownerId, provider, agentId } = version;
-      await system.run(sql`
+      const [outcome] = await system.run(sql`
         insert into palimpsest.sealed_credentials
           (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
-        values (${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}, ${nonce},
-          ${ciphertext}, ${tag}, ${wrapped.bytes}, ${wrapped.kms}, ${wrapped.kek})`);
+        select ${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}::smallint,
+          ${nonce}::bytea, ${ciphertext}::bytea, ${tag}::bytea, ${wrapped.bytes}::bytea, ${wrapped.kms}, ${wrapped.kek}::integer
+        where ${wrapped.kek}::integer >= coalesce((select minimum from palimpsest.kek_minimums where kms = ${wrapped.kms}), 0)`);
+      // Sealed with a KEK that was rotated away, it could not be opened again.
+      if (outcome?.count !== 1) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
     },
 
     async activate({ id, ownerId, provider }, position): Promise<Activation> {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { sql } from '../../../projections/sql.js';
+import type { Statements } from '../postgres/database.js';
+import { rewrapSubjectKeys } from '../postgres/subject-keys.js';
+import { rewrap } from './envelope.js';
+import type { KekRing } from './kek-ring.js';
+import type { Kms, WrappedKey } from './kms.js';
+import { rootKeyContext } from './root-key.js';
+
+export interface Rotated {
+  /** Number of the KEK that everything is wrapped with now. */
+  readonly kek: number;
+  readonly credentials: number;
+  readonly subjectKeys: number;
+}
+
+const wrappedRow = z.object({
+  id: z.string(),
+  ownerId: z.string(),
+  provider: z.string(),
+  agentId: z.string(),
+  kms: z.string(),
+  kek: z.coerce.number(),
+  bytes: z.instanceof(Buffer),
+});
+const rootRow = wrappedRow.pick({ kms: true, kek: true, bytes: true });
+
+const atOnce = 100;
+
+/**
+ * Wraps every data key, and the root key, under the current KEK; then no earlier one may open anything. Sealed values are
+ * not touched and can be used all the while, as long as every running process has both KEKs. Doing it again, or going on
+ * after it was interrupted, is fine. `kms` wraps credentials and the root key, `keks` the owners' data keys.
+ */
+export async function rotateKek(system: Statements, keks: KekRing, kms: Kms): Promise<Rotated> {
+  const kek = await kms.current();
+  const credentials = await rewrapCredentials(system, kms, kek);
+  await rewrapRootKey(system, kms);
+  const subjectKeys = await rewrapSubjectKeys(system, keks);
+  await system.run(sql`
+    insert into palimpsest.kek_minimums (kms, minimum) values (${kms.name}, ${kek})
+    on conflict (kms) do update set minimum = greatest(kek_minimums.minimum, excluded.minimum)`);
+  // What a process that still had the earlier KEK staged before the minimum held.
+  return { kek, subjectKeys, credentials: credentials + (await rewrapCredentials(system, kms, kek)) };
+}
+
+async function rewrapCredentials(system: Statements, kms: Kms, current: number): Promise<number> {
+  for (let rewrapped = 0; ;) {
+    const [outcome] = await system.run(sql`
+      select id, owner_id as "ownerId", provider, agent_id as "agentId", kms, kek, wrapped_key as bytes
+      from palimpsest.sealed_credentials where kms <> ${kms.name} or kek <> ${current} limit ${atOnce}`);
+    const rows = (outcome?.rows ?? []).map((row) => wrappedRow.parse(row));
+    if (rows.length === 0) return rewrapped;
+    for (const { kms: wrappedBy, kek, bytes, ...version } of rows) {
+      const now = await rewrap(version, { kms: wrappedBy, kek, bytes }, kms);
+      await system.run(sql`
+        update palimpsest.sealed_credentials set kms = ${now.kms}, kek = ${now.kek}, wrapped_key = ${now.bytes}
+        where id = ${version.id} and wrapped_key = ${bytes}`);
+      rewrapped += 1;
+    }
+  }
+}
+
+async function rewrapRootKey(system: Statements, kms: Kms): Promise<void> {
+  const [outcome] = await system.run(sql`select kms, kek, wrapped as bytes from palimpsest.root_key`);
+  const stored: WrappedKey = rootRow.parse(outcome?.rows[0]);
+  const now = await kms.wrap(await kms.unwrap(stored, rootKeyContext), rootKeyContext);
+  await system.run(sql`
+    update palimpsest.root_key set kms = ${now.kms}, kek = ${now.kek}, wrapped = ${now.bytes}
+    where wrapped = ${stored.bytes}`);
+}
