@@ -12,7 +12,7 @@ const mostInFlight = 5_000;
 const mostBytesInFlight = 64 * 1024 * 1024;
 
 /** The event store refuses these events for good, e.g. because they are too large. */
-export class AppendRefused extends Error {
+class AppendRefused extends Error {
   constructor(readonly reason: string) {
     super(`The event store refused to append: ${reason}.`);
   }

@@ -5,8 +5,6 @@ import { unavailable } from './failures.js';
 import { readPage } from './reads.js';
 import { Follower } from './subscription.js';
 
-export { AppendRefused } from './batch-append.js';
-
 const pageSize = 500;
 const longestPage = 5_000;
 
