@@ -1,5 +1,6 @@
 import type { ProposedEvent, StoredEvent } from './events.js';
 import { RECENT_IDS } from './limits.js';
+import { Lru } from './lru.js';
 
 interface Place {
   readonly stream: string;
@@ -9,14 +10,10 @@ interface Place {
 
 /** Ids written lately, by which a repeated append is known when its writer states no revision. */
 export class RecentIds {
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Lru<Place>(RECENT_IDS);
 
   add({ id, stream, revision, position }: StoredEvent): void {
-    this.places.delete(id);
     this.places.set(id, { stream, revision, position });
-    if (this.places.size <= RECENT_IDS) return;
-    const oldest = this.places.keys().next();
-    if (!oldest.done) this.places.delete(oldest.value);
   }
 
   /** 'new' when the first is not known, the last one's place when all are, 'mixed' otherwise. */
