@@ -14,9 +14,10 @@ create table audit_events (
   metadata jsonb not null,
   digest text not null,
   hash text not null,
-  primary key (owner_id, position),
-  unique (owner_id, event_id)
+  primary key (owner_id, position)
 );
+-- By id alone: with the owner in front, a plan made while the table was empty may read all of an owner's rows instead.
+create unique index on audit_events (event_id);
 create index on audit_events (position);
 create index on audit_events (stream, position);
 create index on audit_events (owner_id, correlation_id);

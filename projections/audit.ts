@@ -28,13 +28,13 @@ export const audit = projection({
 /** An event that was stored twice under one id is shown once (E4). */
 const chained = (rows: string): Sql => sql`
   with told as (
-    select distinct on (owner_id, event_id) * from json_to_recordset(${rows}::json) as row (
+    select distinct on (event_id) * from json_to_recordset(${rows}::json) as row (
       owner_id text, position bigint, stream text, revision bigint, type text, event_id uuid, actor jsonb,
       correlation_id text, causation_id text, at timestamptz, data jsonb, metadata jsonb, digest text, item text)
-    order by owner_id, event_id, position),
+    order by event_id, position),
   fresh as (
     select * from told
-    where not exists (select from audit_events kept where kept.owner_id = told.owner_id and kept.event_id = told.event_id)),
+    where not exists (select from audit_events kept where kept.event_id = told.event_id)),
   linked as (
     select fresh.*, palimpsest.chain(coalesce(heads.hash, ''), item) over (
       partition by owner_id order by position rows between unbounded preceding and current row) as hash

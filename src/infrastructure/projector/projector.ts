@@ -29,7 +29,7 @@ export function startProjector({ batchSize = 1_000, folder = projectionsFolder, 
       name: 'projector',
       log: needs.log,
       // Rows and checkpoint are lost together, and what is lost is written again from the log: no need to wait for the disk.
-      settings: { durable: false, statementTimeoutMs: answerWithinMs },
+      settings: { durable: false, byKey: true, statementTimeoutMs: answerWithinMs },
     },
     (client, ended) => new Term({ ...needs, batchSize, folder }, client, ended).run(),
   );
