@@ -1,4 +1,4 @@
-import type { RedisOptions } from 'ioredis';
+import type { RedisOptions } from 'bullmq';
 
 /** Says at once when Redis is away, instead of keeping a request waiting. */
 export const queueConnection = (url: string): RedisOptions => ({
