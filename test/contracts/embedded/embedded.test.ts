@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -13,13 +14,24 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { firstAnswer, isRunning, processOf, processesOf, query, redis, serves, Stage, until } from './stage.js';
+import {
+  firstAnswer,
+  isRunning,
+  processOf,
+  processesOf,
+  query,
+  redis,
+  serves,
+  Stage,
+  until,
+  type Urls,
+} from './stage.js';
 
 const stage = new Stage();
 const asRoot = process.getuid?.() === 0 ? it : it.skip;
 
 afterEach(() => stage.clear());
-afterAll(() => stage.removeTemplate());
+afterAll(() => Stage.removeTemplate());
 
 describe('the embedded backends', () => {
   it('keep data and addresses over a restart', async () => {
@@ -34,29 +46,6 @@ describe('the embedded backends', () => {
     expect(after).toMatchObject({ databaseUrl: before.databaseUrl, redisUrl: before.redisUrl });
     expect(await query(after.databaseUrl, 'select answer from kept')).toEqual([{ answer: 42 }]);
     expect(await redis(after.redisUrl, (client) => client.lrange('kept', 0, -1))).toEqual(['one', 'two']);
-  });
-
-  it('are durable before they answer, and never evict', async () => {
-    const { databaseUrl, redisUrl } = await stage.start(await stage.usedHome());
-
-    expect(
-      await query(databaseUrl, `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit')`),
-    ).toEqual([
-      { name: 'fsync', setting: 'on' },
-      { name: 'synchronous_commit', setting: 'on' },
-    ]);
-    expect(await redis(redisUrl, (client) => client.config('GET', 'append*', 'maxmemory-policy'))).toEqual(
-      expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always', 'maxmemory-policy', 'noeviction']),
-    );
-  });
-
-  it('open to nobody without the password', async () => {
-    const { databaseUrl, redisUrl } = await stage.start(await stage.usedHome());
-
-    await expect(query(databaseUrl.replace(/:[^:@]*@/, ':guess@'), 'select 1')).rejects.toMatchObject({
-      code: '28P01',
-    });
-    await expect(firstAnswer(redisUrl, 'GET any')).resolves.toContain('NOAUTH');
   });
 
   it('leave nothing running when their server is killed', async () => {
@@ -126,6 +115,21 @@ describe('the embedded backends', () => {
     await until(() => serves(urls));
   });
 
+  it('start although the lock of a dead postgres names a living process of its user', async () => {
+    const home = await stage.usedHome();
+    const folder = join(home, 'data/postgres/data');
+    const { uid, gid } = statSync(folder);
+    const stranger = spawn('sleep', ['600'], { uid, gid, cwd: '/' });
+    writeFileSync(join(folder, 'postmaster.pid'), `${stranger.pid ?? 0}\n${folder}\n`);
+
+    try {
+      expect(await serves(await stage.start(home))).toBe(true);
+      expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    } finally {
+      stranger.kill();
+    }
+  });
+
   it('take a home that is thrown away with them, however their server ended', async () => {
     const home = await stage.usedHome();
     const server = await stage.startServer(home, 'throw-away');
@@ -162,20 +166,47 @@ describe('the embedded backends', () => {
   });
 });
 
-describe('a home', () => {
-  it('serves one server at a time', async () => {
-    const home = await stage.usedHome();
-    const first = await stage.start(home);
+describe('embedded backends that run', () => {
+  const sharedStage = new Stage();
+  let home: string;
+  let urls: Urls;
 
+  beforeAll(async () => {
+    home = await sharedStage.usedHome();
+    urls = await sharedStage.start(home);
+  });
+  afterAll(() => sharedStage.clear());
+
+  it('are durable before they answer, and never evict', async () => {
+    expect(
+      await query(
+        urls.databaseUrl,
+        `select name, setting from pg_settings where name in ('fsync', 'synchronous_commit')`,
+      ),
+    ).toEqual([
+      { name: 'fsync', setting: 'on' },
+      { name: 'synchronous_commit', setting: 'on' },
+    ]);
+    expect(await redis(urls.redisUrl, (client) => client.config('GET', 'append*', 'maxmemory-policy'))).toEqual(
+      expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always', 'maxmemory-policy', 'noeviction']),
+    );
+  });
+
+  it('open to nobody without the password', async () => {
+    await expect(query(urls.databaseUrl.replace(/:[^:@]*@/, ':guess@'), 'select 1')).rejects.toMatchObject({
+      code: '28P01',
+    });
+    await expect(firstAnswer(urls.redisUrl, 'GET any')).resolves.toContain('NOAUTH');
+  });
+
+  it('lend their home to one server at a time', async () => {
     const second = await stage.startServer(home);
 
     expect(second.refused).toBe(`PALIMPSEST_HOME ${home} is in use by the server with process id ${process.pid}.`);
-    expect(await serves(first)).toBe(true);
+    expect(await serves(urls)).toBe(true);
   });
 
-  it('opens its secrets and data to nobody else', async () => {
-    const home = await stage.usedHome();
-    await stage.start(home);
+  it('show their secrets and data to nobody else', async () => {
     const others = (file: string) => statSync(join(home, file)).mode & 0o007;
     const groupAndOthers = (file: string) => statSync(join(home, file)).mode & 0o077;
 
@@ -184,7 +215,9 @@ describe('a home', () => {
       ['data', 'data/postgres', 'data/redis', 'logs', 'postgres.password', 'redis.password'].map(groupAndOthers),
     ).toEqual([0, 0, 0, 0, 0, 0]);
   });
+});
 
+describe('a home', () => {
   it('puts a log aside that has grown long', async () => {
     const home = await stage.usedHome();
     truncateSync(join(home, 'logs/redis.log'), 9 * 1024 * 1024);
@@ -218,12 +251,12 @@ describe('a home', () => {
   });
 
   it('is refused, and given back, when another version of PostgreSQL wrote its data', async () => {
-    const home = stage.newHome();
-    mkdirSync(join(home, 'data/postgres/data'), { recursive: true });
-    writeFileSync(join(home, 'data/postgres/data/PG_VERSION'), '17');
+    const home = await stage.usedHome();
+    const version = join(home, 'data/postgres/data/PG_VERSION');
+    writeFileSync(version, '17');
 
     await expect(stage.start(home)).rejects.toThrow('was written by PostgreSQL 17, this is 18');
-    rmSync(join(home, 'data'), { recursive: true });
+    writeFileSync(version, '18');
     expect(await serves(await stage.start(home))).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.dispose()));
   await stage.clear();
 });
-afterAll(() => stage.removeTemplate());
+afterAll(() => Stage.removeTemplate());
 
 describe('the embedded event store as a process', () => {
   it('keeps its events and its address over a restart', async () => {

@@ -29,7 +29,7 @@ export class Stage {
   readonly #homes: string[] = [];
   readonly #servers: ChildProcess[] = [];
   readonly #started: Embedded[] = [];
-  #template: string | undefined;
+  static #template: string | undefined;
   readonly logged: string[] = [];
 
   /** An empty folder. */
@@ -41,21 +41,14 @@ export class Stage {
 
   /** A home whose new databases are made already: a copy, because making them takes longer than most tests. */
   async usedHome(): Promise<string> {
-    this.#template ??= await this.#makeTemplate();
+    Stage.#template ??= await makeTemplate();
     const home = this.newHome();
-    execFileSync('cp', ['-a', `${this.#template}/.`, home]);
+    execFileSync('cp', ['-a', `${Stage.#template}/.`, home]);
     return home;
   }
 
-  async #makeTemplate(): Promise<string> {
-    const template = mkdtempSync(join(tmpdir(), 'palimpsest-embedded-'));
-    const { stop } = await startEmbedded({ home: template, need, log: () => undefined });
-    await stop();
-    return template;
-  }
-
-  removeTemplate(): void {
-    if (this.#template !== undefined) rmSync(this.#template, { recursive: true });
+  static removeTemplate(): void {
+    if (Stage.#template !== undefined) rmSync(Stage.#template, { recursive: true });
   }
 
   /** Starts the backends in this very process. */
@@ -91,6 +84,13 @@ export class Stage {
     }
     this.logged.length = 0;
   }
+}
+
+async function makeTemplate(): Promise<string> {
+  const template = mkdtempSync(join(tmpdir(), 'palimpsest-embedded-'));
+  const { stop } = await startEmbedded({ home: template, need, log: () => undefined });
+  await stop();
+  return template;
 }
 
 export interface ServerProcess extends Urls {
