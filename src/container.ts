@@ -36,10 +36,11 @@ import { startReactions } from './infrastructure/projector/reactions.js';
 import { startProjector } from './infrastructure/projector/projector.js';
 import { assertKeysThere } from './infrastructure/vault/assert-keys.js';
 import type { KekRing } from './infrastructure/vault/kek-ring.js';
-import type { Kms } from './infrastructure/vault/kms.js';
+import { makeKmsChain, type Kms } from './infrastructure/vault/kms.js';
 import { makeLocalKms } from './infrastructure/vault/local-kms.js';
 import { makePostgresVault } from './infrastructure/vault/postgres-vault.js';
 import { startReaper } from './infrastructure/vault/reaper.js';
+import { makeTransitKms } from './infrastructure/vault/transit-kms.js';
 import { ensureRootKey } from './infrastructure/vault/root-key.js';
 import { openWorkingState } from './infrastructure/redis/working-state.js';
 
@@ -125,7 +126,13 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       ({ eventstoreUrl }: Backends, l: Log) => closing(openEventLog(eventstoreUrl, l)),
       [T.backends, T.log],
     );
-  container.bind(T.kms).toResolvedValue(({ keks }: Backends) => makeLocalKms(keks), [T.backends]);
+  container.bind(T.kms).toResolvedValue(
+    ({ kms }: Config, { keks }: Backends) => {
+      const local = makeLocalKms(keks);
+      return kms ? makeKmsChain(makeTransitKms(kms), local) : local;
+    },
+    [T.config, T.backends],
+  );
   container.bind(T.prepared).toResolvedValue(
     async ({ databaseUrl: url, keks }: Backends, kms: Kms, l: Log): Promise<Prepared> => {
       let rootKey: Buffer = Buffer.alloc(0);

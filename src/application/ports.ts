@@ -40,7 +40,7 @@ export class OutcomeUnknown extends Error {
 /** A backend cannot be reached or refuses work. */
 export class BackendUnavailable extends Error {
   constructor(
-    readonly backend: 'eventstore' | 'postgres' | 'redis',
+    readonly backend: 'eventstore' | 'postgres' | 'redis' | 'kms',
     options?: ErrorOptions,
   ) {
     super(`The ${backend} backend is not available.`, options);

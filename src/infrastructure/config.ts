@@ -41,6 +41,12 @@ const environment = z.object({
   REDIS_URL: url('redis', 'rediss'),
   PALIMPSEST_KEK: kek,
   PALIMPSEST_KEK_OTHERS: keks,
+  PALIMPSEST_KMS_URL: url('https', 'http'),
+  PALIMPSEST_KMS_KEY: z
+    .string()
+    .regex(/^[\w.-]{1,128}$/, { error: 'must be the name of a key' })
+    .default('palimpsest'),
+  PALIMPSEST_KMS_TOKEN_FILE: z.string().min(1).optional(),
   PALIMPSEST_HARNESSES: z.string().min(1).optional(),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
@@ -57,6 +63,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   /** Undefined: those kept in the home. */
   readonly keks: KekRing | undefined;
+  /** A KMS that wraps credentials' data keys in place of the local KEK. */
+  readonly kms?: { readonly url: string; readonly key: string; readonly tokenFile: string } | undefined;
   /** JSON file with harnesses of the team's own. */
   readonly harnessFile?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -83,6 +91,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     databaseUrl: data.DATABASE_URL,
     redisUrl: data.REDIS_URL,
     keks: data.PALIMPSEST_KEK && ringOf(data.PALIMPSEST_KEK, data.PALIMPSEST_KEK_OTHERS ?? []),
+    kms: kmsOf(data.PALIMPSEST_KMS_URL, data.PALIMPSEST_KMS_KEY, data.PALIMPSEST_KMS_TOKEN_FILE),
     harnessFile: data.PALIMPSEST_HARNESSES,
     logLevel: data.LOG_LEVEL,
   };
@@ -94,4 +103,15 @@ function ringOf(current: Kek, others: readonly Kek[]): KekRing {
   } catch {
     throw new StartupError('PALIMPSEST_KEK_OTHERS holds a number twice, or that of PALIMPSEST_KEK.');
   }
+}
+
+function kmsOf(kmsUrl: string | undefined, key: string, tokenFile: string | undefined): Config['kms'] {
+  if (kmsUrl === undefined) return undefined;
+  const { protocol, hostname } = new URL(kmsUrl);
+  if (protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
+    throw new StartupError('PALIMPSEST_KMS_URL must begin with https:// unless it is on this machine.');
+  }
+  if (tokenFile === undefined)
+    throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE must be set when PALIMPSEST_KMS_URL is.');
+  return { url: kmsUrl, key, tokenFile };
 }

@@ -17,9 +17,11 @@ export async function assertKeysThere(system: Statements, keks: KekRing, kms: Km
     sql`select minimum from palimpsest.kek_minimums where kms = ${kms.name}`,
   );
   for (const row of used?.rows ?? []) {
-    const { kms: name, kek } = usedRow.parse(row);
-    if (name !== kms.name || !(await kms.has(kek))) {
-      throw new StartupError(`Sealed credentials need the key encryption key ${name} ${kek}, which is not there.`);
+    const used = usedRow.parse(row);
+    if (!(await kms.has(used))) {
+      throw new StartupError(
+        `Sealed credentials need the key encryption key ${used.kms} ${used.kek}, which is not there.`,
+      );
     }
   }
   for (const row of minimum?.rows ?? []) {

@@ -26,7 +26,24 @@ export interface Kms {
   /** Number of the KEK that wraps now. */
   current(): Promise<number>;
   /** Can it unwrap what this KEK wrapped? */
-  has(kek: number): Promise<boolean>;
+  has(wrapped: Pick<WrappedKey, 'kms' | 'kek'>): Promise<boolean>;
   wrap(dataKey: Buffer, context: string): Promise<WrappedKey>;
   unwrap(wrapped: WrappedKey, context: string): Promise<Buffer>;
+}
+
+/** Wraps with the first and unwraps with whichever wrapped: so an installation moves from one KMS to another by a rotation. */
+export function makeKmsChain(first: Kms, ...others: readonly Kms[]): Kms {
+  const chain = [first, ...others];
+  const named = (kms: string) => chain.find(({ name }) => name === kms);
+  return {
+    name: first.name,
+    current: () => first.current(),
+    has: async (wrapped) => (await named(wrapped.kms)?.has(wrapped)) ?? false,
+    wrap: (dataKey, context) => first.wrap(dataKey, context),
+    async unwrap(wrapped, context) {
+      const kms = named(wrapped.kms);
+      if (!kms) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
+      return kms.unwrap(wrapped, context);
+    },
+  };
 }

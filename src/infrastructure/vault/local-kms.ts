@@ -10,7 +10,7 @@ export function makeLocalKms({ current, all }: KekRing): Kms {
   return {
     name: localKmsName,
     current: async () => current.number,
-    has: async (kek) => all.some(({ number }) => number === kek),
+    has: async ({ kms, kek }) => kms === localKmsName && all.some(({ number }) => number === kek),
     async wrap(dataKey, context) {
       const { nonce, ciphertext, tag } = seal(current.key, dataKey, contextFor(current.number, context));
       return { kms: localKmsName, kek: current.number, bytes: Buffer.concat([nonce, ciphertext, tag]) };

@@ -27,6 +27,8 @@ const sealedRow = z.object({
   wrappedKey: z.instanceof(Buffer),
   kms: z.string(),
   kek: z.coerce.number(),
+  /** False when the KEK is older than may be used. */
+  usable: z.boolean(),
 });
 
 const activatedRow = z.object({ id: z.string(), status: z.enum(['active', 'retired']) });
@@ -112,15 +114,13 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
 
     async open(ownerId, provider) {
       const [row] = await one(sql`
-        select id, agent_id as "agentId", form, nonce, ciphertext, tag, wrapped_key as "wrappedKey", kms, kek
-        from palimpsest.sealed_credentials
-        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'
-          and kek >= coalesce((select minimum from palimpsest.kek_minimums m where m.kms = sealed_credentials.kms), 0)`);
-      if (!row) {
-        if (await this.holds(ownerId, provider)) throw new Unsealable();
-        return undefined;
-      }
-      const { id, agentId, kms: wrappedBy, kek, wrappedKey, ...sealed } = sealedRow.parse(row);
+        select id, agent_id as "agentId", form, nonce, ciphertext, tag, wrapped_key as "wrappedKey", kms, kek,
+          kek >= coalesce((select minimum from palimpsest.kek_minimums m where m.kms = version.kms), 0) as usable
+        from palimpsest.sealed_credentials version
+        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
+      if (!row) return undefined;
+      const { id, agentId, kms: wrappedBy, kek, wrappedKey, usable, ...sealed } = sealedRow.parse(row);
+      if (!usable) throw new Unsealable();
       const wrapped = { kms: wrappedBy, kek, bytes: wrappedKey };
       return openValue({ id, ownerId, provider, agentId }, { ...sealed, wrapped }, kms);
     },
