@@ -29,8 +29,9 @@ export async function startProduct(): Promise<Product> {
     home: join(home, 'backends'),
     need,
     log: () => undefined,
+    throwAway: true,
   });
-  const child = spawn(process.execPath, [join(root, 'dist/src/main.js'), 'serve'], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', join(root, 'dist/src/main.js'), 'serve'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {
       ...process.env,

@@ -2,6 +2,7 @@ import { key } from '../domain/key/key.js';
 import { user } from '../domain/user/user.js';
 import { includes, workspace } from '../domain/workspace/workspace.js';
 import type { Caller } from './caller.js';
+import { sha256 } from './canonical.js';
 import { hashSecret, parseKey, sameHash } from './keys.js';
 import type { AggregateStore } from './loaded.js';
 import type { Clock, KeyUsage } from './ports.js';
@@ -12,6 +13,8 @@ export type Authenticate = (token: string | undefined) => Promise<Caller | undef
 interface Principal {
   readonly caller: Caller;
   readonly secretHash: string;
+  /** A fast digest of the secret that was found to fit, so that it is not hashed with the pepper on every request. */
+  fitting?: string;
   readonly expiresAt: number;
   readonly checkedAt: number;
 }
@@ -75,9 +78,17 @@ export function makeAuthenticate(needs: {
     if (!parts) return undefined;
     const now = needs.clock.now().getTime();
     const principal = await principalOf(parts.keyId, now);
-    if (!principal || !sameHash(principal.secretHash, hashSecret(needs.pepper, parts.secret))) return undefined;
+    if (!principal || !fits(principal, parts.secret, needs.pepper)) return undefined;
     if (principal.expiresAt <= now) return undefined;
     needs.usage.touch(parts.keyId, principal.caller.userId);
     return principal.caller;
   };
+}
+
+function fits(principal: Principal, secret: string, pepper: Buffer): boolean {
+  const digest = sha256(secret);
+  if (principal.fitting !== undefined) return sameHash(principal.fitting, digest);
+  if (!sameHash(principal.secretHash, hashSecret(pepper, secret))) return false;
+  principal.fitting = digest;
+  return true;
 }

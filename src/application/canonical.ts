@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** JSON in one canonical form (RFC 8785): members sorted by UTF-16 code units, no white space. */
 export function canonicalJson(value: unknown): string {
@@ -12,7 +12,7 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** Hex SHA-256 of a value's canonical form. */
 export const digestOf = (value: unknown): string => sha256(canonicalJson(value));

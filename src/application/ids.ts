@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 
 /** Every kind of id there is (S15). Agents, correlation ids and idempotency keys are plain uuids. */
 export const idPrefixes = {
@@ -35,7 +35,7 @@ function crockford(bytes: Uint8Array): string {
 
 /** A fresh id: 48 bits of milliseconds, then 80 random bits. */
 export function newId(kind: IdKind, now: Date): string {
-  const bytes = randomBytes(16);
+  const bytes = random16();
   bytes.writeUIntBE(now.getTime(), 0, 6);
   return `${idPrefixes[kind]}_${crockford(bytes)}`;
 }
@@ -54,10 +54,24 @@ const namespace = Buffer.from('6f2d1a0c9b5e4c7f8a3b1d2e4f506172', 'hex');
 
 function uuidBytes(name: readonly string[]): Buffer {
   // Parts are joined by a character that no part holds, so ('a', 'bc') and ('ab', 'c') differ.
-  const bytes = createHash('sha1').update(namespace).update(name.join('\u0000')).digest().subarray(0, 16);
+  const named = Buffer.concat([namespace, Buffer.from(name.join('\u0000'))]);
+  const bytes = hash('sha1', named, 'buffer').subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   return bytes;
+}
+
+/** Random bytes are drawn in blocks: a call to the system for each id costs more than the id. Each byte is used once. */
+const pool = Buffer.alloc(4096);
+let drawn = pool.length;
+
+function random16(): Buffer {
+  if (drawn === pool.length) {
+    randomFillSync(pool);
+    drawn = 0;
+  }
+  drawn += 16;
+  return Buffer.from(pool.subarray(drawn - 16, drawn));
 }
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

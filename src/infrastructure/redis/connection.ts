@@ -9,6 +9,8 @@ const connectedWithinMs = 5_000;
  */
 export function connect(url: string): Redis {
   const redis = new Redis(url, {
+    // Commands of one turn of the event loop leave together.
+    enableAutoPipelining: true,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     commandTimeout: 1_000,

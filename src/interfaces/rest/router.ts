@@ -8,9 +8,11 @@ import { sendLines } from './lines.js';
 import { sendRefusal, sendSuccess, successHeaders } from './reply.js';
 
 /** REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. */
-export function restRouter(operations: readonly Operation[], gateway: Gateway): Router {
-  const router = Router({ caseSensitive: true, strict: true });
+export function restRouter(operations: readonly Operation[], gateway: Gateway): RequestHandler {
+  const families = new Map<string, Router>();
   for (const [path, methods] of byPath(operations)) {
+    const router = families.get(familyOf(path)) ?? Router({ caseSensitive: true, strict: true });
+    families.set(familyOf(path), router);
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     const allowed = [...methods.keys()].join(', ');
     // Express would run a GET route for HEAD, which then reads, charges and streams for nobody (J9).
@@ -21,8 +23,16 @@ export function restRouter(operations: readonly Operation[], gateway: Gateway): 
     }
     route.all(refuseMethod(allowed, path));
   }
-  return router;
+  // A router asks its routes one after the other, so each family has its own.
+  return (request, response, next) => {
+    const router = families.get(familyOf(request.url));
+    if (router) router(request, response, next);
+    else next();
+  };
 }
+
+/** `threads` of `/v1/threads/{threadId}`. */
+const familyOf = (path: string): string => /^\/v1\/([^/?]*)/.exec(path)?.[1] ?? '';
 
 /** Operations by path and method, fixed segments before named ones, so that `/agents/enroll` is not read as an id. */
 function byPath(operations: readonly Operation[]): readonly (readonly [string, ReadonlyMap<string, Operation>])[] {
