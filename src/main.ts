@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { Command, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { getMe } from './application/operations/user/get-me.js';
 import { BackendUnavailable } from './application/ports.js';
+import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
 import { makeLog } from './infrastructure/log.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
+import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
+import { UsageError } from './interfaces/cli/usage-error.js';
 import type { Role, Serving } from './serve.js';
 import { TourFailed } from './tour.js';
 
@@ -14,7 +18,8 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const program = new Command('palimpsest')
   .description('An event-sourced backend for teams that run LLM agents.')
-  .showHelpAfterError();
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride();
 
 program
   .command('serve', { isDefault: true })
@@ -89,6 +94,18 @@ program
     await runEventStoreProcess(process.env);
   });
 
+program
+  .command('login')
+  .description('keep an API key for the commands below: typed, on standard input, or in a file')
+  .option('--url <url>', 'the server', process.env['PALIMPSEST_URL'] ?? 'http://127.0.0.1:4700')
+  .option('--key-file <file>', 'a file that holds the key')
+  .action(async (options: { url: string; keyFile?: string }) => {
+    const { login } = await import('./interfaces/cli/login.js');
+    await login(getMe, options, complain);
+  });
+
+addOperations(program, operations, process.argv.slice(2));
+
 async function started(role: Role): Promise<{ serving: Serving; stop: () => Promise<void> }> {
   const config = readConfig(process.env);
   const log = makeLog({ level: config.logLevel, fd: 2 });
@@ -140,9 +157,13 @@ function readKey(file: string): string {
   }
 }
 
-program.parseAsync().catch((fault: unknown) => {
+program.parseAsync([...process.argv.slice(0, 2), ...kebabFlags(process.argv.slice(2))]).catch((fault: unknown) => {
   // What an operator can act on is one line; anything else is our fault and keeps its stack.
-  const expected = fault instanceof StartupError || fault instanceof BackendUnavailable || fault instanceof TourFailed;
+  // The parser has said what is wrong, or shown what was asked for.
+  if (fault instanceof CommanderError) process.exit(fault.exitCode === 0 ? 0 : 2);
+  const isUsage = fault instanceof UsageError;
+  const expected =
+    isUsage || fault instanceof StartupError || fault instanceof BackendUnavailable || fault instanceof TourFailed;
   complain(expected ? `palimpsest: ${fault.message}` : String(fault instanceof Error ? fault.stack : fault));
-  process.exit(1);
+  process.exit(isUsage ? 2 : 1);
 });
