@@ -20,6 +20,7 @@ import { systemWorkFor, type SystemNeeds } from './application/system-work.js';
 import { StreamQueues } from './application/transact.js';
 import { openPurges } from './infrastructure/bullmq/purges.js';
 import type { Config } from './infrastructure/config.js';
+import { makeCrashPoints } from './infrastructure/crash-points.js';
 import { openEventLog } from './infrastructure/eventstore/event-log.js';
 import { makeHarnessRegistry } from './infrastructure/harness-file.js';
 import { makeLog } from './infrastructure/log.js';
@@ -114,6 +115,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
     opened.push(service);
     return service;
   };
+  const crashPoints = makeCrashPoints(config.crashAt);
 
   container.bind(T.config).toConstantValue(config);
   container.bind(T.backends).toConstantValue(backends);
@@ -123,7 +125,8 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container
     .bind(T.eventLog)
     .toResolvedValue(
-      ({ eventstoreUrl }: Backends, l: Log) => closing(openEventLog(eventstoreUrl, l)),
+      ({ eventstoreUrl }: Backends, l: Log) =>
+        crashPoints.around('events', closing(openEventLog(eventstoreUrl, l)), eventLogReads, typeOfAppended),
       [T.backends, T.log],
     );
   container.bind(T.kms).toResolvedValue(
@@ -152,13 +155,17 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container
     .bind(T.subjects)
     .toResolvedValue(
-      ({ system }: Database, { keks }: Backends) => makeSubjectKeys(system, keks),
+      ({ system }: Database, { keks }: Backends) =>
+        crashPoints.around('subjects', makeSubjectKeys(system, keks), ['toSeal', 'toOpen']),
       [T.database, T.backends],
     );
   container.bind(T.snapshots).toResolvedValue(({ system }: Database) => makeSnapshots(system), [T.database]);
   container
     .bind(T.vault)
-    .toResolvedValue(({ system }: Database, kms: Kms) => makePostgresVault(system, kms), [T.database, T.kms]);
+    .toResolvedValue(
+      ({ system }: Database, kms: Kms) => crashPoints.around('vault', makePostgresVault(system, kms), vaultReads),
+      [T.database, T.kms],
+    );
   container
     .bind(T.harnesses)
     .toResolvedValue(({ harnessFile }: Config) => makeHarnessRegistry(harnessFile), [T.config]);
@@ -188,7 +195,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
     async ({ redisUrl }: Backends, l: Log) => {
       const working = closing(openWorkingState(redisUrl));
       for (const warning of await working.assertDurable()) l.warn({ backend: 'redis' }, warning);
-      return working;
+      return crashPoints.around('working', working, workingReads);
     },
     [T.backends, T.log],
   );
@@ -219,8 +226,8 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
     [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working, T.vault],
   );
   container.bind(T.purges).toResolvedValue(
-    ({ redisUrl }: Backends, system: SystemNeeds, l: Log) =>
-      closing(
+    ({ redisUrl }: Backends, system: SystemNeeds, l: Log) => {
+      const purges = closing(
         openPurges({
           redisUrl,
           working: system.working,
@@ -228,7 +235,9 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
           log: l,
           secondPassAfterMs,
         }),
-      ),
+      );
+      return { ...purges, queue: crashPoints.around('purges', purges.queue, []) };
+    },
     [T.backends, T.system, T.log],
   );
   container.bind(T.purgeWorker).toResolvedValue((purges: Purges) => closing(purges.startWorker()), [T.purges]);
@@ -305,6 +314,14 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   };
   return { container, close };
 }
+
+// What leaves nothing behind, so that dying there shows nothing that dying at the effect before does not.
+const eventLogReads: (keyof EventLog)[] = ['readStream', 'last', 'readAll', 'head', 'subscribe', 'ping', 'close'];
+const workingReads: (keyof WorkingState)[] = ['entries', 'content', 'exists', 'scan', 'runId', 'ping', 'close'];
+const vaultReads: (keyof Vault)[] = ['holds', 'staged', 'stagedLongerThan', 'find', 'open'];
+
+const typeOfAppended = ([, , events]: readonly unknown[]): string | undefined =>
+  Array.isArray(events) ? (events as Parameters<EventLog['append']>[2])[0]?.type : undefined;
 
 /** Twice the longest an operation may take: then nothing that was begun before a deletion can still be under way. */
 const secondPassAfterMs = 20_000;

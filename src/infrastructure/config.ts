@@ -48,6 +48,10 @@ const environment = z.object({
     .default('palimpsest'),
   PALIMPSEST_KMS_TOKEN_FILE: z.string().min(1).optional(),
   PALIMPSEST_HARNESSES: z.string().min(1).optional(),
+  PALIMPSEST_CRASH_AT: z
+    .string()
+    .regex(/^(trace|(before|after):[\w.()]+(#\d+)?)$/, { error: 'must be "trace" or name a crash point' })
+    .optional(),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
     .default('info'),
@@ -67,6 +71,8 @@ export interface Config {
   readonly kms?: { readonly url: string; readonly key: string; readonly tokenFile: string } | undefined;
   /** JSON file with harnesses of the team's own. */
   readonly harnessFile?: string | undefined;
+  /** For tests of crashes: where this process dies (infrastructure/crash-points.ts). */
+  readonly crashAt?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -93,6 +99,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keks: data.PALIMPSEST_KEK && ringOf(data.PALIMPSEST_KEK, data.PALIMPSEST_KEK_OTHERS ?? []),
     kms: kmsOf(data.PALIMPSEST_KMS_URL, data.PALIMPSEST_KMS_KEY, data.PALIMPSEST_KMS_TOKEN_FILE),
     harnessFile: data.PALIMPSEST_HARNESSES,
+    crashAt: data.PALIMPSEST_CRASH_AT,
     logLevel: data.LOG_LEVEL,
   };
 }
