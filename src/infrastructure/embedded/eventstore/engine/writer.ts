@@ -239,7 +239,7 @@ export class Writer {
   private schedule(): void {
     if (this.scheduled || this.committing || this.open.events.length === 0) return;
     this.scheduled = true;
-    setImmediate(() => {
+    queueMicrotask(() => {
       this.scheduled = false;
       if (!this.committing && this.open.events.length > 0) void this.commit();
     });
