@@ -30,14 +30,20 @@ const noPurges: PurgeQueue = { purge: async () => undefined };
 const noProjections: ProjectionControl = { list: async () => [], rebuild: async () => undefined };
 
 /** The whole application over memory ports, without read models: for commands, in milliseconds. */
-export async function memoryApp(overrides: Partial<GatewayNeeds> & { readonly log?: EventLog } = {}) {
+export async function memoryApp({
+  subjects = new MemorySubjectKeys(),
+  vault = new MemoryVault(),
+  ...overrides
+}: Partial<GatewayNeeds> & {
+  readonly log?: EventLog;
+  readonly subjects?: MemorySubjectKeys;
+  readonly vault?: MemoryVault;
+} = {}) {
   const log = overrides.log ?? new MemoryEventLog();
-  const subjects = new MemorySubjectKeys();
   const clock = overrides.clock ?? { now: () => new Date() };
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const keys = makeKeyMaker(pepper);
   const working = new MemoryWorkingState();
-  const vault = new MemoryVault();
   const harnesses = { list: async () => builtInHarnesses };
   const streamsNeeds = {
     log,
