@@ -7,6 +7,7 @@ create table keys (
   scopes text[] not null,
   created_at timestamptz not null,
   expires_at timestamptz,
+  pad jsonb,
   position bigint not null
 );
 create index on keys (owner_id, position);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KeyEvent } from '../src/domain/key/events.js';
+import { padRoles } from '../src/domain/scratchpad/entry-kinds.js';
 import type { UserEvent } from '../src/domain/user/events.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
@@ -12,9 +13,9 @@ export const keys = projection<KeyEvent | UserEvent>({
   schema: 'keys.sql',
   tables: ['keys'],
   on: {
-    'key.created': ({ keyId, workspaceId, name, display, scopes, expiresAt }, { ownerId, at, position }) => sql`
-      insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, position)
-      values (${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${position})
+    'key.created': ({ keyId, workspaceId, name, display, scopes, expiresAt, pad }, { ownerId, at, position }) => sql`
+      insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, pad, position)
+      values (${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${pad ?? null}, ${position})
       on conflict (id) do nothing`,
     'key.revoked': ({ keyId }, { ownerId }) => sql`delete from keys where owner_id = ${ownerId} and id = ${keyId}`,
     'user.erased': ({ userId }) => sql`delete from keys where owner_id = ${userId}`,
@@ -30,6 +31,7 @@ const keyRow = z.object({
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
+  pad: z.object({ scratchpadId: z.string(), role: z.enum(padRoles) }).nullable(),
   position: z.string(),
 });
 
@@ -40,7 +42,7 @@ export const listKeys = async (db: Rows, ownerId: string, page: Stretch) =>
     await db.rows(sql`
       select * from (
         select k.id, k.name, k.display, k.scopes, k.workspace_id as "workspaceId", k.created_at as "createdAt",
-          k.expires_at as "expiresAt", u.last_used_at as "lastUsedAt", k.position
+          k.expires_at as "expiresAt", k.pad, u.last_used_at as "lastUsedAt", k.position
         from keys k left join key_usage u on u.key_id = k.id and u.owner_id = ${ownerId}
         where k.owner_id = ${ownerId}) as owned
       where true ${stretch(page)}`),

@@ -48,6 +48,7 @@ export function makeAuthenticate(needs: {
         keyId,
         role: owner.state.role,
         scopes: new Set(found.scopes),
+        ...(found.pad && { pad: found.pad }),
       },
       secretHash: found.secretHash,
       expiresAt: found.expiresAt === null ? Infinity : Date.parse(found.expiresAt),

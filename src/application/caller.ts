@@ -1,3 +1,4 @@
+import type { PadRole } from '../domain/scratchpad/entry-kinds.js';
 import type { Role } from '../domain/user/events.js';
 
 /** Who is calling, as their key says. Ownership of everything comes from here and from nowhere else. */
@@ -8,6 +9,8 @@ export interface Caller {
   readonly keyId: string;
   readonly role: Role;
   readonly scopes: ReadonlySet<string>;
+  /** The one scratchpad that the key is bound to, and the role it acts in there. */
+  readonly pad?: { readonly scratchpadId: string; readonly role: PadRole };
 }
 
 const families = [

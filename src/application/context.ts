@@ -1,4 +1,5 @@
 import type { Refusal } from '../domain/kernel/refusal.js';
+import type { BoundPad } from './bound-pad.js';
 import type { Caller } from './caller.js';
 import type { HarnessRegistry } from './harnesses.js';
 import type { IdKind } from './ids.js';
@@ -36,6 +37,8 @@ export interface OperationContext {
   readonly harnesses: HarnessRegistry;
   /** The request's idempotency key, and the digest of what it asks for. */
   readonly idempotency: { readonly key: string; readonly operation: string; readonly digest: string } | undefined;
+  /** The scratchpad that the request is bound to, and the role it acts in. */
+  readonly pad: BoundPad | undefined;
   /** The content revision that `If-Match` names. */
   readonly ifMatch: number | undefined;
   readonly log: Log;

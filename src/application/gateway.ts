@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isRefusal, refuse, type Refusal } from '../domain/kernel/refusal.js';
 import type { Authenticate } from './authenticate.js';
+import { boundPad, withinBinding, type BoundPad } from './bound-pad.js';
 import type { Caller } from './caller.js';
 import { digestOf } from './canonical.js';
 import type { OperationContext } from './context.js';
@@ -23,6 +24,8 @@ export interface Request {
   readonly idempotencyKey?: string | undefined;
   /** `"r7"`, as sent. */
   readonly ifMatch?: string | undefined;
+  /** The scratchpad that tools act on, where the door is told one. */
+  readonly scratchpad?: string | undefined;
   /** Position that the read models must have reached before a read is answered. */
   readonly minPosition?: string | undefined;
   /** True: a command is answered without waiting for the read models. */
@@ -101,10 +104,14 @@ async function answer(
     if (isRefusal(envelope)) return envelope;
     const parsed = parseInput(operation, fields.rest);
     if (isRefusal(parsed)) return parsed;
+    const pad = boundPad(caller, request.scratchpad);
+    if (isRefusal(pad)) return pad;
+    const outside = withinBinding(caller, operation, parsed.input);
+    if (outside) return outside;
     if (envelope.minPosition !== undefined && !(await needs.readModels.reached(envelope.minPosition, reachWithinMs))) {
       return refuse('unavailable', 'The read models have not reached that position yet.', { retryAfterSeconds: 1 });
     }
-    const run = new Run(needs, operation, caller, correlationId, parsed.input, envelope);
+    const run = new Run(needs, operation, caller, correlationId, parsed.input, { ...envelope, pad });
     const outcome = await operation.run(parsed.input, run.context);
     if (isRefusal(outcome)) return outcome;
     if (run.position !== undefined && operation.settles !== 'at once' && !request.respondAsync) {
@@ -192,9 +199,10 @@ class Run {
     caller: Caller,
     correlationId: string,
     input: unknown,
-    { idempotencyKey, ifMatch }: Envelope,
+    { idempotencyKey, ifMatch, pad }: Envelope & { readonly pad: BoundPad | undefined },
   ) {
-    const named = idempotencyKey === undefined ? undefined : [caller.userId, operation.name, idempotencyKey];
+    const bound = operation.tool && pad ? [pad.scratchpadId] : [];
+    const named = idempotencyKey === undefined ? undefined : [caller.userId, operation.name, idempotencyKey, ...bound];
     const idempotency =
       idempotencyKey === undefined
         ? undefined
@@ -230,6 +238,7 @@ class Run {
       cursors: makeCursors(needs.cursorKey, caller.userId),
       shown: (position) => needs.readModels.reached(position, shownWithinMs),
       idempotency,
+      pad,
       ifMatch,
       // Last: an object that begins with a spread and then grows costs V8 13 µs, four times the rest of the gateway.
       ...needs.shared,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from '../domain/kernel/refusal.js';
+import type { PadRole } from '../domain/scratchpad/entry-kinds.js';
 import type { Role } from '../domain/user/events.js';
 import type { OperationContext } from './context.js';
 
@@ -41,6 +42,10 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly requiresIdempotencyKey?: true;
   /** What makes two requests under one idempotency key the same; without it, the whole input. Never a secret. */
   readonly fingerprint?: (input: z.output<Input>) => unknown;
+  /** A key that is bound to a scratchpad must be bound in this role. */
+  readonly actsAs?: PadRole;
+  /** A tool for agents: it acts on the scratchpad that the request is bound to, and never takes its id (S7). */
+  readonly tool?: { readonly type: 'scratchpad' };
   /** The entity tag of an answer, for `If-Match` (RFC 9110). */
   readonly etag?: (data: z.output<Output>) => string;
   run(input: z.output<Input>, context: OperationContext): Promise<Answer<K, z.input<Output>> | Refusal>;

@@ -45,6 +45,21 @@ export function parseInput(
   return onlyIds ? refuse('not_found') : invalid(issues);
 }
 
+/** Checks a part of an input against a schema that depends on another part. */
+export function checkAt(
+  param: string,
+  schema: z.ZodObject,
+  raw: unknown,
+): { readonly input: Readonly<Record<string, unknown>> } | Refusal<'validation_failed'> {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return { input: parsed.data };
+  return invalid(
+    parsed.error.issues
+      .flatMap(issuesOf)
+      .map((issue) => ({ ...issue, param: [param, issue.param].filter(Boolean).join('.') })),
+  );
+}
+
 export function invalid(issues: readonly Issue[]): Refusal<'validation_failed'> {
   const [first] = issues;
   return refuse('validation_failed', undefined, {

@@ -29,6 +29,9 @@ import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js
 import { setContent } from './operations/scratchpad/set-content.js';
 import { updateScratchpad } from './operations/scratchpad/update-scratchpad.js';
 import { viewScratchpad } from './operations/scratchpad/view-scratchpad.js';
+import { appendScratchpad } from './operations/tools/append-scratchpad.js';
+import { readScratchpad } from './operations/tools/read-scratchpad.js';
+import { updateScratchpadTool } from './operations/tools/update-scratchpad.js';
 import { createThread } from './operations/thread/create-thread.js';
 import { deleteThread } from './operations/thread/delete-thread.js';
 import { getThread } from './operations/thread/get-thread.js';
@@ -54,6 +57,7 @@ export const operations: readonly Operation[] = [
   ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
   ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
   ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
+  ...[readScratchpad, updateScratchpadTool, appendScratchpad],
   ...[listAudit, exportAudit],
   ...[listProjections, rebuildProjection],
 ];

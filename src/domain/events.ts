@@ -3,7 +3,7 @@ import type { Upcasts } from './kernel/upcast.js';
 import { agentEvents, agentUpcasts } from './agent/events.js';
 import { credentialEvents, credentialUpcasts } from './credential/events.js';
 import { keyEvents, keyUpcasts } from './key/events.js';
-import { ledgerEvents, scratchpadEvents, scratchpadUpcasts } from './scratchpad/events.js';
+import { claimEvents, ledgerEvents, scratchpadEvents, scratchpadUpcasts } from './scratchpad/events.js';
 import { threadEvents, threadUpcasts } from './thread/events.js';
 import { userEvents, userUpcasts } from './user/events.js';
 import { workspaceEvents, workspaceUpcasts } from './workspace/events.js';
@@ -16,6 +16,7 @@ export const eventSchemas: EventSchemas = {
   ...threadEvents,
   ...scratchpadEvents,
   ...ledgerEvents,
+  ...claimEvents,
   ...agentEvents,
   ...credentialEvents,
 };

@@ -57,6 +57,10 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
     ...{ scratchpadId: 'sp_1', entryId: 'ent_1', index: 1, kind: 'note', bytes: 4, sha256: 'ab' },
     author: { type: 'key', id: 'key_1' },
   },
+  'scratchpad.claim_taken': {
+    ...{ scratchpadId: 'sp_1', subjectSha256: 'ab', entryId: 'ent_1', expiresAt: '2026-01-01T00:05:00.000Z' },
+    holder: { type: 'key', id: 'key_1' },
+  },
   'scratchpad.entries_cleared': { scratchpadId: 'sp_1', clearId: 'c', count: 1, lastEntryId: 'ent_1' },
   'agent.enrolled': {
     ...{ agentId: id, ownerId, harness: 'native', provider: 'anthropic', model: 'anthropic/m', name: 'Scout' },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EventOf } from '../kernel/decider.js';
 import { personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
+import { padRoles } from '../scratchpad/entry-kinds.js';
 import { roles } from '../user/events.js';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.
@@ -18,6 +19,8 @@ export const keyEvents = {
     /** The first characters of the key, to tell keys apart in lists. */
     display: z.string(),
     expiresAt: z.string().nullable(),
+    /** A key bound to one scratchpad acts there, and only there, in this role. */
+    pad: z.object({ scratchpadId: z.string(), role: z.enum(padRoles) }).optional(),
   }),
   'key.revoked': z.object({ keyId: z.string() }),
 };

@@ -1,5 +1,6 @@
 import type { Aggregate, Decision } from '../kernel/decider.js';
 import { refuse } from '../kernel/refusal.js';
+import type { PadRole } from '../scratchpad/entry-kinds.js';
 import type { Role } from '../user/events.js';
 import type { KeyEvent } from './events.js';
 
@@ -15,13 +16,14 @@ export type Key =
       readonly scopes: readonly string[];
       readonly secretHash: string;
       readonly expiresAt: string | null;
+      readonly pad: { readonly scratchpadId: string; readonly role: PadRole } | null;
     };
 
 export const key: Aggregate<Key, KeyEvent> = {
   category: 'key',
   initial: { status: 'absent' },
   evolve: {
-    'key.created': (_, { keyId, userId, workspaceId, role, scopes, secretHash, expiresAt }) => ({
+    'key.created': (_, { keyId, userId, workspaceId, role, scopes, secretHash, expiresAt, pad }) => ({
       status: 'active',
       id: keyId,
       userId,
@@ -30,6 +32,7 @@ export const key: Aggregate<Key, KeyEvent> = {
       scopes,
       secretHash,
       expiresAt,
+      pad: pad ?? null,
     }),
     'key.revoked': (_, { keyId }) => ({ status: 'revoked', id: keyId }),
   },

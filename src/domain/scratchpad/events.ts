@@ -51,4 +51,16 @@ export const ledgerEvents = {
 };
 export type LedgerEvent = EventOf<typeof ledgerEvents>;
 
+/** Leases on work, in `scratchpad_claims-{id}`: one at a time for a subject, decided at exact revisions. */
+export const claimEvents = {
+  'scratchpad.claim_taken': z.object({
+    scratchpadId: z.string(),
+    subjectSha256: z.string(),
+    entryId: z.string(),
+    holder: authorSchema,
+    expiresAt: z.string(),
+  }),
+};
+export type ClaimEvent = EventOf<typeof claimEvents>;
+
 export const scratchpadUpcasts: Upcasts = {};

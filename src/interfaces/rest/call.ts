@@ -49,6 +49,7 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
     // A header that was sent twice arrives as "a, b", which is no uuid, revision or key (I6).
     idempotencyKey: text('idempotency-key'),
     ifMatch: headers['if-match'],
+    scratchpad: text('palimpsest-scratchpad'),
     minPosition: text('palimpsest-min-position'),
     respondAsync: /(^|,)\s*respond-async\s*(,|;|$)/i.test(text('prefer') ?? ''),
   };

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { findWorkspace } from '../../../../projections/workspaces.js';
 import { create, key } from '../../../domain/key/key.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
+import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { includes, workspace } from '../../../domain/workspace/workspace.js';
 import { allScopes, type Caller } from '../../caller.js';
 import type { OperationContext } from '../../context.js';
@@ -26,6 +28,10 @@ export const createKey = operation({
       .or(z.iso.datetime({ precision: 0 }))
       .optional(),
     workspaceId: id('workspace').optional(),
+    scratchpadId: id('scratchpad')
+      .optional()
+      .meta({ description: 'Bind the key to this scratchpad, and to nothing else.' }),
+    padRole: z.enum(padRoles).default('worker').meta({ description: 'What a bound key acts as.' }),
   }),
   output: keyShape.extend({
     key: z.string().optional().meta({ description: 'The plain key; absent when the command is replayed.' }),
@@ -33,10 +39,14 @@ export const createKey = operation({
   refuses: ['not_found', 'authorization_refused', 'validation_failed', 'conflict'],
   async run(input, context) {
     const { caller, ids, streams, keys } = context;
-    const scopes = [...new Set(input.scopes ?? [...caller.scopes])].sort();
-    if (!scopes.every((scope) => caller.scopes.has(scope))) return refuse('authorization_refused');
+    const { scratchpadId } = input;
+    const pad = scratchpadId === undefined ? undefined : { scratchpadId, role: input.padRole };
+    const offered = [...caller.scopes].filter((scope) => !pad || padScopes.includes(scope));
+    const scopes = [...new Set(input.scopes ?? offered)].sort();
+    if (!scopes.every((scope) => offered.includes(scope))) return refuse('authorization_refused');
     const workspaceId = input.workspaceId ?? caller.workspaceId;
     if (!(await isMember(caller, workspaceId, context))) return refuse('not_found');
+    if (pad && (await streams.load(scratchpad, pad.scratchpadId)).status !== 'open') return refuse('not_found');
 
     const keyId = ids.make('key');
     const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt).toISOString();
@@ -51,6 +61,7 @@ export const createKey = operation({
       secretHash,
       display,
       expiresAt,
+      ...(pad && { pad }),
     };
     const created = await streams.transact(key, keyId, (state, at) =>
       expiresAt !== null && expiresAt <= at
@@ -62,10 +73,14 @@ export const createKey = operation({
       ...{ id: keyId, name: input.name, display, scopes, workspaceId, expiresAt },
       createdAt: created.events[0]?.at ?? '',
       lastUsedAt: null,
+      pad: pad ?? null,
       ...(!created.replayed && { key: plain }),
     };
   },
 });
+
+/** A bound key is for the words of its pad and for nothing else. */
+const padScopes: readonly string[] = ['scratchpads:read', 'scratchpads:write'];
 
 async function isMember(
   { userId, workspaceId: own }: Caller,

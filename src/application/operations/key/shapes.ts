@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
 import { id, time } from '../../schemas.js';
 
 export const keyShape = z.object({
@@ -10,4 +11,8 @@ export const keyShape = z.object({
   createdAt: time(),
   expiresAt: time().nullable(),
   lastUsedAt: time().nullable(),
+  pad: z
+    .object({ scratchpadId: id('scratchpad'), role: z.enum(padRoles) })
+    .nullable()
+    .meta({ description: 'The one scratchpad that the key is bound to, and the role it acts in there.' }),
 });

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation.js';
-import { appendToLedger } from '../../pad-entries.js';
+import { writeEntry } from '../../pad-kinds.js';
 import { textOfBytes } from '../../schemas.js';
+import { entryFieldsText } from '../../entry-fields.js';
 import { entryShape, maxEntryBytes, scratchpadInput } from './shapes.js';
 
 /** The list push is the append; its audit event follows before the answer (03-flows "Entries"). */
@@ -19,14 +20,15 @@ export const appendEntry = operation({
   input: scratchpadInput.extend({
     content: textOfBytes(maxEntryBytes).min(1),
     kind: z.enum(entryKinds).default('note'),
-    fields: z.strictObject({}).default({}),
+    fields: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .meta({ description: `What each kind takes: ${entryFieldsText}.`, examples: [{}] }),
   }),
   output: entryShape,
-  refuses: ['not_found'],
-  async run({ scratchpadId, content, kind, fields }, context) {
-    const pad = { scratchpadId, ownerId: context.caller.userId };
-    const appended = await appendToLedger(pad, { content, kind, fields }, context);
-    if (isRefusal(appended)) return appended;
-    return { ...appended, scratchpadId, createdAt: appended.at };
+  refuses: ['not_found', 'conflict', 'authorization_refused', 'validation_failed'],
+  async run({ scratchpadId, ...draft }, context) {
+    const appended = await writeEntry({ scratchpadId, ownerId: context.caller.userId }, draft, context);
+    return isRefusal(appended) ? appended : { ...appended, scratchpadId, createdAt: appended.at };
   },
 });

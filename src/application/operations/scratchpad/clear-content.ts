@@ -10,6 +10,7 @@ export const clearContent = operation({
   summary: "Empty a scratchpad's content.",
   http: 'DELETE /v1/scratchpads/{scratchpadId}/content',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput,
   output: clearedShape,

@@ -9,6 +9,7 @@ export const clearEntries = operation({
   summary: 'Remove every entry of a scratchpad; its content stays.',
   http: 'DELETE /v1/scratchpads/{scratchpadId}/entries',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput,
   output: clearedShape,

@@ -11,6 +11,7 @@ export const clearScratchpad = operation({
   summary: 'Empty a scratchpad: content and entries.',
   http: 'POST /v1/scratchpads/{scratchpadId}/clear',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput,
   output: clearedShape,

@@ -14,6 +14,7 @@ export const deleteScratchpad = operation({
   summary: 'Delete a scratchpad with every word in it, for good.',
   http: 'DELETE /v1/scratchpads/{scratchpadId}',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput,
   output: z.object({ id: id('scratchpad'), deleted: z.literal(true) }),

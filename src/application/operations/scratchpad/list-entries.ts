@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation.js';
-import { readEntries } from '../../pad-reading.js';
+import { readMatching } from '../../pad-filter.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 /** Oldest first, the order of the ledger; `order=desc` starts at its end. */
@@ -16,19 +17,18 @@ export const listEntries = operation({
     limit: z.number().int().min(1).max(100).default(20),
     cursor: z.string().max(512).optional(),
     order: z.enum(['asc', 'desc']).default('asc'),
+    kind: z.enum(entryKinds).optional(),
+    author: z.string().max(100).optional().meta({ description: 'Id of the key or agent that wrote.' }),
   }),
   output: entryShape,
   refuses: ['not_found'],
-  async run({ scratchpadId, limit, cursor, order }, context) {
-    const filter = { scratchpadId, order };
+  async run({ scratchpadId, limit, cursor, order, kind, author }, context) {
+    const filter = { scratchpadId, order, kind, author };
     const place = context.cursors.open('scratchpad.entry.list', filter, cursor);
     if (isRefusal(place)) return place;
     const pad = { scratchpadId, ownerId: context.caller.userId };
-    const read = await readEntries(
-      pad,
-      { limit, order, after: place === undefined ? undefined : Number(place) },
-      context,
-    );
+    const stretch = { limit, order, after: place === undefined ? undefined : Number(place) };
+    const read = await readMatching(pad, stretch, { kind, author }, context);
     if (!read) return refuse('not_found');
     const { entries, next } = read;
     return {

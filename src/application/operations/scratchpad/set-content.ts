@@ -12,6 +12,7 @@ export const setContent = operation({
   summary: "Replace a scratchpad's content.",
   http: 'PUT /v1/scratchpads/{scratchpadId}/content',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput.extend({ content: textOfBytes(maxContentBytes) }),
   output: contentShape,

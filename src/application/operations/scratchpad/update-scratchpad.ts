@@ -11,6 +11,7 @@ export const updateScratchpad = operation({
   summary: 'Replace the metadata of a scratchpad.',
   http: 'PATCH /v1/scratchpads/{scratchpadId}',
   scope: 'scratchpads:write',
+  actsAs: 'supervisor',
   price: 'free',
   input: scratchpadInput.extend({ metadata: metadata() }),
   output: scratchpadShape,

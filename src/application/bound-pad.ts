@@ -1,0 +1,35 @@
+import { refuse, type Refusal } from '../domain/kernel/refusal.js';
+import type { PadRole } from '../domain/scratchpad/entry-kinds.js';
+import type { Caller } from './caller.js';
+import { idPattern } from './ids.js';
+import type { Operation } from './operation.js';
+
+/** The scratchpad that a request acts on without naming it (S7), and the role it acts in; no role: the owner, who has both. */
+export interface BoundPad {
+  readonly scratchpadId: string;
+  readonly role: PadRole | undefined;
+}
+
+const form = idPattern('scratchpad');
+
+/** By the key's own binding, or by what the door was told: a header, a run's context. One that contradicts the key is not there. */
+export function boundPad({ pad }: Caller, told: string | undefined): BoundPad | undefined | Refusal<'not_found'> {
+  if (told !== undefined && (!form.test(told) || (pad && pad.scratchpadId !== told))) return refuse('not_found');
+  if (pad) return pad;
+  return told === undefined ? undefined : { scratchpadId: told, role: undefined };
+}
+
+/** What a bound key may do: act on its own pad, in its own role. */
+export function withinBinding(
+  { pad }: Caller,
+  { input: { shape }, actsAs, tool }: Operation,
+  input: unknown,
+): Refusal<'authorization_refused' | 'not_found'> | undefined {
+  if (!pad) return undefined;
+  if (actsAs !== undefined && actsAs !== pad.role) return refuse('authorization_refused');
+  if (tool) return undefined;
+  if (!('scratchpadId' in shape)) return refuse('authorization_refused');
+  // The input was parsed by this very shape.
+  const { scratchpadId } = input as { readonly scratchpadId?: string };
+  return scratchpadId === pad.scratchpadId ? undefined : refuse('not_found');
+}

@@ -1,0 +1,36 @@
+import { readEntries, type LedgerPage, type LedgerStretch } from './pad-reading.js';
+import type { PadWork } from './pads.js';
+import type { PadRef } from './ports.js';
+
+export interface EntryFilter {
+  readonly kind?: string | undefined;
+  /** Id of the key or agent that wrote. */
+  readonly author?: string | undefined;
+}
+
+/** Entries looked through for one page, at most; a page may so be short, and `next` goes on from there. */
+const stretchSize = 100;
+const mostStretches = 50;
+
+/** A page of the entries that a filter selects, looked for along the ledger. */
+export async function readMatching(
+  pad: PadRef,
+  stretch: LedgerStretch,
+  { kind, author }: EntryFilter,
+  work: PadWork,
+): Promise<LedgerPage | undefined> {
+  if (kind === undefined && author === undefined) return readEntries(pad, stretch, work);
+  const found: LedgerPage['entries'][number][] = [];
+  let after = stretch.after;
+  for (let stretches = 1; ; stretches += 1) {
+    const page = await readEntries(pad, { ...stretch, limit: stretchSize, after }, work);
+    if (!page) return undefined;
+    for (const entry of page.entries) {
+      if ((kind !== undefined && entry.kind !== kind) || (author !== undefined && entry.author.id !== author)) continue;
+      if (found.length === stretch.limit) return { ...page, entries: found, next: found.at(-1)?.index };
+      found.push(entry);
+    }
+    after = page.next;
+    if (after === undefined || stretches === mostStretches) return { ...page, entries: found, next: after };
+  }
+}

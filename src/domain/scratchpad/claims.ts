@@ -1,0 +1,45 @@
+import type { Aggregate, Decision } from '../kernel/decider.js';
+import { refuse } from '../kernel/refusal.js';
+import type { ClaimEvent } from './events.js';
+
+interface Lease {
+  readonly holder: string;
+  readonly entryId: string;
+  /** RFC 3339. */
+  readonly expiresAt: string;
+}
+
+/** Who works on what: leases by the digest of their subject, so that no word of a ledger is in an event. */
+export interface Claims {
+  readonly leases: Readonly<Record<string, Lease>>;
+}
+
+export const claims: Aggregate<Claims, ClaimEvent> = {
+  category: 'scratchpad_claims',
+  initial: { leases: {} },
+  evolve: {
+    // What has run out is dropped here, so that the state never holds more than what is open.
+    'scratchpad.claim_taken': ({ leases }, { subjectSha256, holder, entryId, expiresAt }, { at }) => ({
+      leases: {
+        ...Object.fromEntries(Object.entries(leases).filter(([, lease]) => lease.expiresAt > at)),
+        [subjectSha256]: { holder: nameOf(holder), entryId, expiresAt },
+      },
+    }),
+  },
+};
+
+type Claim = Extract<ClaimEvent, { type: 'scratchpad.claim_taken' }>['data'];
+
+const nameOf = ({ type, id }: Claim['holder']): string => `${type} ${id}`;
+
+/** Takes a lease, or the holder's own again for longer. While another holds it, it is a conflict: work is not done twice. */
+export const take = (state: Claims, claim: Claim, at: string): Decision<ClaimEvent, 'conflict'> => {
+  const held = state.leases[claim.subjectSha256];
+  if (held && held.expiresAt > at && held.holder !== nameOf(claim.holder)) {
+    return refuse('conflict', `This is claimed until ${held.expiresAt}.`, {
+      reason: 'claimed',
+      facts: { entryId: held.entryId, expiresAt: held.expiresAt },
+    });
+  }
+  return [{ type: 'scratchpad.claim_taken', data: claim }];
+};
