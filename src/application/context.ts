@@ -3,7 +3,7 @@ import type { BoundPad } from './bound-pad.js';
 import type { Caller } from './caller.js';
 import type { HarnessRegistry } from './harnesses.js';
 import type { IdKind } from './ids.js';
-import type { Log, PurgeQueue, ReadDb, SubjectKeys, WorkingState } from './ports.js';
+import type { LiveEvents, Log, PurgeQueue, ReadDb, SubjectKeys, WorkingState } from './ports.js';
 import type { Streams } from './transact.js';
 import type { Vault } from './vault.js';
 
@@ -13,7 +13,7 @@ export interface OperationContext {
   readonly correlationId: string;
   /** Author of what is written: the credential that writes. */
   readonly author: Author;
-  now(): Date;
+  readonly now: () => Date;
   readonly ids: {
     /** An id for what this command makes; the same idempotency key makes the same id again. */
     make(kind: IdKind, step?: string): string;
@@ -29,6 +29,7 @@ export interface OperationContext {
   /** Waits, bounded, until the read models show a position; false when they did not in time. */
   shown(position: bigint): Promise<boolean>;
   readonly working: WorkingState;
+  readonly live: LiveEvents;
   readonly purges: PurgeQueue;
   readonly keys: KeyMaker;
   readonly subjects: SubjectKeys;

@@ -72,7 +72,7 @@ describe('an entry', () => {
     for (let cursor: string | undefined | null; cursor !== null;) {
       const page = await app.call(ada.key, 'scratchpad.entry.list', { ...pad, kind: 'verified', limit: 3, cursor });
       seen.push(...dataOf<{ content: string }[]>(page).map(({ content }) => content));
-      cursor = 'page' in page.result ? (page.result.page?.nextCursor ?? null) : null;
+      cursor = 'page' in page.result ? page.result.page.nextCursor : null;
     }
     expect(seen).toEqual(Array.from({ length: 7 }, (_, n) => `found ${n}`));
     const [first] = dataOf<{ author: { id: string } }[]>(await app.call(ada.key, 'scratchpad.entry.list', { ...pad }));
