@@ -1,7 +1,7 @@
-import { conformance } from './conformance/conformance.js';
+import { embeddedConformance } from './conformance/conformance.js';
 import { storeOnFreshDatabase } from './database.js';
 
-conformance('the embedded event store on Postgres', async () => {
+embeddedConformance('the embedded event store on Postgres', async () => {
   const running = await storeOnFreshDatabase();
   return { url: running.store.url, stop: () => running.stop() };
 });

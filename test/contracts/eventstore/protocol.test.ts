@@ -50,6 +50,15 @@ describe('the protocol of the embedded event store', () => {
     }
   });
 
+  it.each(['$ce-order', '$et-happened', '$by_category'])('says that nothing fills %s', async (stream) => {
+    await expect(failureOf(client.readStream(stream))).resolves.toMatchObject({
+      message: expect.stringContaining('no system projections') as string,
+    });
+    const listener = new Listener(client.subscribeToStream(stream));
+    await listener.until(({ error }) => error !== undefined);
+    expect(listener.error?.message).toContain('with a filter');
+  });
+
   it('gives ids as two numbers to clients that ask for them so', async () => {
     const stream = freshStream();
     const [event] = happened(1);
@@ -124,6 +133,32 @@ describe('the protocol of the embedded event store', () => {
     await append(client, stream, [1], { expectedRevision: 'no_stream' });
   });
 
+  it('keeps nothing for a subscriber that does not read, and gives it everything once it does', async () => {
+    const stream = freshStream();
+    const subscription = client.subscribeToStream(stream);
+    const listener = new Listener(subscription);
+    await listener.untilCaughtUp();
+    subscription.pause();
+    const text = 'x'.repeat(900_000);
+    // More than is kept in memory for those who follow closely.
+    for (let n = 0; n < 40; n += 1)
+      await client.appendToStream(stream, jsonEvent({ type: 'large', data: { n, text } }));
+    subscription.resume();
+    await listener.until(({ events }) => events.length === 40);
+    expect(listener.numbers(stream)).toEqual(Array.from({ length: 40 }, (_, n) => n));
+    await listener.stop();
+  });
+
+  it('answers what is under way before it stops', async () => {
+    const stopping = await startEventStore({ memory: true });
+    const writer = EventStoreDBClient.connectionString(stopping.url);
+    const stream = freshStream();
+    await append(writer, stream, [0]);
+    const [answer] = await Promise.all([append(writer, stream, [1]), whenSent().then(() => stopping.stop())]);
+    expect(answer.nextExpectedRevision).toBe(1n);
+    await writer.dispose();
+  });
+
   it('ends open calls as cancelled when it stops', async () => {
     const stopping = await startEventStore({ memory: true });
     const subscriber = EventStoreDBClient.connectionString(stopping.url);
@@ -146,3 +181,8 @@ describe('the protocol of the embedded event store', () => {
     await expect(startEventStore({ memory: true, port: store.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 });
+
+/** Lets a request leave this process and reach the server in it. */
+async function whenSent(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

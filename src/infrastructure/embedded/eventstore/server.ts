@@ -68,6 +68,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       clearInterval(schedule);
+      await engine.drain();
       await listener.stop();
       await engine.stop();
     };

@@ -2,6 +2,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import { appending } from './appending.js';
 import { deleting } from './deleting.js';
 import { idempotency } from './idempotency.js';
+import { promises } from './promises.js';
 import { reading } from './reading.js';
 import { subscribing } from './subscribing.js';
 import { truncation } from './truncation.js';
@@ -11,8 +12,10 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+const everywhere = [appending, idempotency, deleting, truncation, reading, subscribing];
+
 /** What a single-node server of the protocol does, one sentence per rule, asked through the official client. */
-export function conformance(name: string, start: () => Promise<Running>): void {
+export function conformance(name: string, start: () => Promise<Running>, parts = everywhere): void {
   describe(name, () => {
     let running: Running;
     let client: EventStoreDBClient;
@@ -24,6 +27,10 @@ export function conformance(name: string, start: () => Promise<Running>): void {
       await client.dispose();
       await running.stop();
     });
-    for (const part of [appending, idempotency, deleting, truncation, reading, subscribing]) part(() => client);
+    for (const part of parts) part(() => client);
   });
 }
+
+/** The same, and what only the embedded event store promises. */
+export const embeddedConformance = (name: string, start: () => Promise<Running>): void =>
+  conformance(name, start, [...everywhere, promises]);

@@ -1,5 +1,5 @@
 import { StreamDeletedError, StreamNotFoundError, START } from '@eventstore/db-client';
-import { append, collect, contentsOf, failureOf, freshStream, happened, Listener, type Given } from './support.js';
+import { append, collect, contentsOf, failureOf, freshStream, Listener, type Given } from './support.js';
 
 export const deleting = (given: Given): void => {
   describe('a deleted stream', () => {
@@ -34,16 +34,6 @@ export const deleting = (given: Given): void => {
       expect(early).toMatchObject({ type: 'wrong-expected-version' });
       const existing = await failureOf(append(given(), stream, [3], { expectedRevision: 'stream_exists' }));
       expect(existing).toBeInstanceOf(StreamDeletedError);
-    });
-
-    it('stays deleted when its first append is repeated', async () => {
-      const stream = freshStream();
-      const events = happened(1);
-      await given().appendToStream(stream, events, { expectedRevision: 'no_stream' });
-      await given().deleteStream(stream);
-      const { nextExpectedRevision } = await given().appendToStream(stream, events, { expectedRevision: 'no_stream' });
-      expect(nextExpectedRevision).toBe(0n);
-      expect(await failureOf(given().readStream(stream))).toBeInstanceOf(StreamNotFoundError);
     });
 
     it('is begun again by metadata, empty, and forgets what was before', async () => {

@@ -84,15 +84,5 @@ export const idempotency = (given: Given): void => {
         expect(await contentsOf(given(), stream)).toHaveLength(4);
       },
     );
-
-    it('while the first is under way is answered once the first is durable', async () => {
-      const stream = freshStream();
-      const events = happened(1, 2);
-      const all = await Promise.all(
-        Array.from({ length: 10 }, () => given().appendToStream(stream, events, { expectedRevision: 'no_stream' })),
-      );
-      for (const each of all) expect(each).toEqual(all[0]);
-      expect(await contentsOf(given(), stream)).toHaveLength(2);
-    });
   });
 };

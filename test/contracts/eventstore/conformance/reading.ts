@@ -101,13 +101,6 @@ export const reading = (given: Given): void => {
       expect(await positionsOf({ fromPosition: START, direction: 'backwards' })).toEqual([]);
     });
 
-    it('shows positions that only rise, and more than by one', async () => {
-      const found = (await positionsOf({ maxCount: 3000 })).map(({ commit }) => commit);
-      for (const [index, position] of found.slice(1).entries()) {
-        expect(position).toBeGreaterThan((found[index] ?? 0n) + 1n);
-      }
-    });
-
     it('shows an append in one piece, also among concurrent ones', async () => {
       const streams = Array.from({ length: 20 }, () => freshStream('piece'));
       const appends = await Promise.all(streams.map((stream) => append(given(), stream, [1, 2, 3])));

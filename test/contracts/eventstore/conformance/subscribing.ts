@@ -109,19 +109,6 @@ export const subscribing = (given: Given): void => {
       for (const stream of writers) expect(listener.numbers(stream)).toEqual(expected);
       await listener.stop();
     });
-
-    it('shows an event only after its writer could read it back', async () => {
-      const stream = freshStream();
-      const listener = new Listener(given().subscribeToAll({ fromPosition: END }));
-      await listener.untilCaughtUp();
-      const appended = append(given(), stream, [1]);
-      await listener.until((heard) => heard.numbers(stream).length === 1);
-      const read = [];
-      for await (const event of given().readStream(stream)) read.push(event);
-      expect(read).toHaveLength(1);
-      await appended;
-      await listener.stop();
-    });
   });
 
   describe('a filter', () => {

@@ -89,9 +89,14 @@ export class Engine {
     return this.scavenging;
   }
 
+  /** Resolves when what was asked by now is answered, but for what waits for storage. */
+  drain(): Promise<void> {
+    return this.writer.drain();
+  }
+
   /** Finishes what is under way and gives the seat to others. */
   async stop(): Promise<void> {
-    await this.writer.idle();
+    await this.drain();
     this.stopping.abort();
     this.interrupt(new Error('the event store is stopping'));
     await this.done;

@@ -12,8 +12,6 @@ export interface Truncation {
   readonly softDeleted: boolean;
 }
 
-export const UNTRUNCATED: Truncation = { before: 0, maxCount: undefined, maxAge: undefined, softDeleted: false };
-
 /** The metadata that soft-deletes a stream. The digits are literal: no double can hold them. */
 export const SOFT_DELETE = Buffer.from(`{"$tb":${TOMBSTONE_DIGITS}}`);
 

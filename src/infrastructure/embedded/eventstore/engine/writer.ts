@@ -82,9 +82,11 @@ export class Writer {
     if (this.running && !this.blocked) this.pump();
   }
 
-  /** Resolves when nothing is queued or under way. */
-  async idle(): Promise<void> {
-    while (this.committing !== undefined || this.open.events.length > 0) await (this.committing ?? this.open).settled();
+  /** Resolves when what has been decided by now is durable and answered. */
+  async drain(): Promise<void> {
+    const { committing, open } = this;
+    if (open.events.length > 0) await open.settled();
+    else await committing?.settled();
   }
 
   /** The stream's head if it is known and holds nothing that is not durable yet. */

@@ -84,8 +84,11 @@ export class Call {
   async drained(): Promise<void> {
     if (!this.open || !this.stream.writableNeedDrain) return;
     await new Promise<void>((resolve) => {
-      this.stream.once('drain', resolve);
-      this.onClose(resolve);
+      const done = (): void => {
+        this.stream.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.stream.once('drain', done).once('close', done);
     });
   }
 

@@ -24,11 +24,6 @@ export function idFromText(text: string): string {
   return id;
 }
 
-export function idToText(id: string): string {
-  const hex = Buffer.from(id, 'latin1').toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
 /** Reads the protocol's UUID message, which comes as text or as two 64-bit halves. */
 export function readUuid(message: WireReader): string {
   let id: string | undefined;

@@ -13,6 +13,7 @@ import { streamDeleted, translated } from './errors.js';
 import { EventSender } from './event-sender.js';
 import { followAll } from './follow-all.js';
 import { followStream } from './follow-stream.js';
+import { isProjected, PROJECTED } from './unsupported.js';
 
 /** Reads and subscriptions: one call, told apart by what it asks for. */
 export function read(engine: Engine, call: Call): void {
@@ -27,6 +28,7 @@ async function serve(engine: Engine, call: Call, message: Buffer): Promise<void>
   const filter = filterOf(request);
   const reason = request.stream === undefined ? undefined : nameFault(request.stream);
   if (reason !== undefined) throw new CallError(Status.invalidArgument, reason);
+  if (request.stream !== undefined && isProjected(request.stream)) await refuseAbsent(engine, request.stream);
   const sender = new EventSender(engine, call, request);
   if (request.count === undefined) return subscribe(engine, call, request, filter, sender);
   const pages =
@@ -35,6 +37,11 @@ async function serve(engine: Engine, call: Call, message: Buffer): Promise<void>
   else call.write(notFoundFrame(request.stream ?? ''));
   call.accept();
   call.finish();
+}
+
+async function refuseAbsent(engine: Engine, stream: string): Promise<void> {
+  const { state } = await engine.reader.view(stream);
+  if (state === 'absent') throw new CallError(Status.unimplemented, PROJECTED);
 }
 
 async function subscribe(

@@ -17,3 +17,12 @@ export function insteadOf(path: string): string {
     return 'The embedded event store is a single node; there is no cluster to join.';
   return INSTEAD[service] ?? 'The embedded event store does not serve this method.';
 }
+
+/**
+ * Streams that server-side projections would fill: `$ce-` by category, `$et-` by type, and the like. Where nobody has
+ * written to such a stream, it will not come into being by itself, and whoever reads it should know.
+ */
+export const isProjected = (stream: string): boolean => /^\$(?:ce|et|bc|category|by_[a-z_]+)(?:-|$)/.test(stream);
+
+export const PROJECTED =
+  'The embedded event store has no system projections; subscribe to all events with a filter by stream name or type.';
