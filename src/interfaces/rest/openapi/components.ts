@@ -40,6 +40,13 @@ export const parameters = {
     type: 'string',
     pattern: '^\\d{1,19}$',
   }),
+  scratchpad: header(
+    'Palimpsest-Scratchpad',
+    'The scratchpad that the tool acts on; not needed with a key that is bound to one.',
+    {
+      type: 'string',
+    },
+  ),
   prefer: header('Prefer', 'Answer without waiting until the read models show the change.', {
     type: 'string',
     enum: ['respond-async'],

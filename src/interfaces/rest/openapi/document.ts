@@ -26,7 +26,7 @@ export function openApi(operations: readonly Operation[], version: string): Read
   };
 }
 
-const familyOf = ({ name }: Operation): string => name.split('.')[0] ?? name;
+const familyOf = ({ name, tool }: Operation): string => (tool ? 'tools' : (name.split('.')[0] ?? name));
 
 /** `scratchpad.entry.append` → `ScratchpadEntryAppend`. */
 const pascal = (name: string): string =>
@@ -53,7 +53,7 @@ function describe(operation: Operation) {
       tags: [familyOf(operation)],
       parameters: [
         ...pathParameters(operation, named),
-        ...(hasBody ? [] : queryParameters(input)),
+        ...(hasBody ? [] : queryParameters(operation, input)),
         ...headersOf(operation),
       ],
       ...(hasBody && { requestBody: bodyOf(input, inputName) }),
@@ -74,17 +74,18 @@ function pathParameters(operation: Operation, named: readonly string[]): readonl
   });
 }
 
-const queryParameters = ({ properties = {}, required = [] }: Schema): readonly unknown[] =>
+/** The correlation id is a header, unless an operation has a field of that name with a meaning of its own. */
+const queryParameters = ({ input }: Operation, { properties = {}, required = [] }: Schema): readonly unknown[] =>
   Object.entries(properties)
-    .filter(([name]) => name !== 'correlationId')
+    .filter(([name]) => name !== 'correlationId' || name in input.shape)
     .map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
 
-function headersOf({ kind, etag }: Operation): readonly unknown[] {
+function headersOf({ kind, etag, tool }: Operation): readonly unknown[] {
   const names =
     kind === 'command'
       ? ['correlationId', 'idempotencyKey', 'prefer', ...(etag ? ['ifMatch'] : [])]
       : ['correlationId', 'minPosition'];
-  return names.map((name) => ref('parameters', name));
+  return [...names, ...(tool ? ['scratchpad'] : [])].map((name) => ref('parameters', name));
 }
 
 const bodyOf = (input: Schema, name: string) => ({
