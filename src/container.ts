@@ -23,6 +23,7 @@ import type { Config } from './infrastructure/config.js';
 import { makeCrashPoints } from './infrastructure/crash-points.js';
 import { openEventLog } from './infrastructure/eventstore/event-log.js';
 import { makeHarnessRegistry } from './infrastructure/harness-file.js';
+import { makeLiveEvents, type RunningLiveEvents } from './infrastructure/live/live-events.js';
 import { makeLog } from './infrastructure/log.js';
 import { makeMetrics } from './infrastructure/metrics.js';
 import { openDatabase, type Database } from './infrastructure/postgres/database.js';
@@ -72,6 +73,7 @@ export const T = {
   metrics: token<Metrics>('metrics'),
   clock: token<Clock>('clock'),
   eventLog: token<EventLog>('eventLog'),
+  live: token<RunningLiveEvents>('live'),
   kms: token<Kms>('kms'),
   prepared: token<Prepared>('prepared'),
   database: token<Database>('database'),
@@ -129,6 +131,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
         crashPoints.around('events', closing(openEventLog(eventstoreUrl, l)), eventLogReads, typeOfAppended),
       [T.backends, T.log],
     );
+  container.bind(T.live).toResolvedValue((events: EventLog) => closing(makeLiveEvents(events)), [T.eventLog]);
   container.bind(T.kms).toResolvedValue(
     ({ kms }: Config, { keks }: Backends) => {
       const local = makeLocalKms(keks);
@@ -256,6 +259,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
       purges: Purges,
       control: ProjectionControl,
       harnesses: HarnessRegistry,
+      live: RunningLiveEvents,
       l: Log,
     ) =>
       makeGateway({
@@ -265,6 +269,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
         cursorKey: purposeKey(rootKey, 'cursors'),
         shared: {
           working: system.working,
+          live,
           purges: purges.queue,
           keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
           subjects: system.subjects,
@@ -274,7 +279,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
           log: l,
         },
       }),
-    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.log],
+    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.live, T.log],
   );
   container.bind(T.projector).toResolvedValue(
     ({ databaseUrl: url }: Backends, { log: events, subjects, metrics }: SystemNeeds, l: Log) => {

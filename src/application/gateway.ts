@@ -7,7 +7,8 @@ import { digestOf } from './canonical.js';
 import type { OperationContext } from './context.js';
 import { makeCursors } from './cursors.js';
 import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from './ids.js';
-import type { Operation, Page } from './operation.js';
+import { LiveReply } from './live-reply.js';
+import type { Happenings, Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
 import { SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
@@ -26,6 +27,8 @@ export interface Request {
   readonly ifMatch?: string | undefined;
   /** The scratchpad that tools act on, where the door is told one. */
   readonly scratchpad?: string | undefined;
+  /** Where events are to go on, as a door's own protocol says it; it wins over the field `lastEventId`. */
+  readonly lastEventId?: string | undefined;
   /** Position that the read models must have reached before a read is answered. */
   readonly minPosition?: string | undefined;
   /** True: a command is answered without waiting for the read models. */
@@ -59,7 +62,7 @@ export interface GatewayNeeds extends StreamsNeeds {
   /** The parts of an operation's context that do not depend on the request. */
   readonly shared: Pick<
     OperationContext,
-    'working' | 'purges' | 'keys' | 'subjects' | 'projections' | 'vault' | 'harnesses' | 'log'
+    'working' | 'live' | 'purges' | 'keys' | 'subjects' | 'projections' | 'vault' | 'harnesses' | 'log'
   >;
 }
 
@@ -117,6 +120,12 @@ async function answer(
     if (run.position !== undefined && operation.settles !== 'at once' && !request.respondAsync) {
       await needs.readModels.reached(run.position, settleWithinMs);
     }
+    if (operation.kind === 'events') {
+      // An events operation's type makes it answer happenings.
+      const happenings = outcome as Happenings<unknown>;
+      const mayGoOn = async () => stillMay(await needs.authenticate(request.token), caller, operation);
+      return { data: new LiveReply(operation, happenings, mayGoOn, needs.metrics) };
+    }
     return checked(operation, outcome, run);
   } catch (fault) {
     return faulted(needs, operation, correlationId, fault);
@@ -125,6 +134,10 @@ async function answer(
 
 const mayCall = (caller: Caller, operation: Operation): boolean =>
   caller.scopes.has(operation.scope) && (operation.roles === undefined || operation.roles.includes(caller.role));
+
+/** Whoever listens may go on for as long as they could begin again, as the same. */
+const stillMay = (now: Caller | undefined, then: Caller, operation: Operation): boolean =>
+  now?.userId === then.userId && now.role === then.role && mayCall(now, operation);
 
 interface Fields {
   readonly idempotencyKey: string | undefined;
@@ -135,7 +148,7 @@ interface Fields {
 }
 
 /** Takes the envelope's fields out of the input, unless the operation has a field of that name with a meaning of its own. */
-function fieldsOf({ operation, input, correlationId, idempotencyKey }: Request): Fields {
+function fieldsOf({ operation, input, correlationId, idempotencyKey, lastEventId }: Request): Fields {
   const sent = { correlationId, idempotencyKey };
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     return { ...sent, agreed: true, rest: input };
@@ -149,6 +162,8 @@ function fieldsOf({ operation, input, correlationId, idempotencyKey }: Request):
     else sent[field] = value;
     Reflect.deleteProperty(rest, field);
   }
+  // Browsers reconnect with the URL they began with, so the header is the newer.
+  if (operation.kind === 'events' && lastEventId !== undefined) rest['lastEventId'] = lastEventId;
   return {
     correlationId: sent.correlationId?.toLowerCase(),
     idempotencyKey: sent.idempotencyKey?.toLowerCase(),

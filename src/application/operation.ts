@@ -10,11 +10,26 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** Commands change something, queries and lists read, streams read without end in one reply. */
-export type Kind = 'command' | 'query' | 'list' | 'stream';
+/** Commands change something, queries and lists read, streams read without end in one reply, events are told as they happen. */
+export type Kind = 'command' | 'query' | 'list' | 'stream' | 'events';
 
-/** What `run` answers, by kind: a value, a page of values, or a stream of values that is never held in memory whole. */
-type Answer<K extends Kind, Value> = K extends 'list' ? Page<Value> : K extends 'stream' ? AsyncIterable<Value> : Value;
+/**
+ * What happens from now on: where it begins, and the events themselves, told until `stopped`. Each has an `id`, the
+ * position to resume after. When there can be no more of them the source returns why.
+ */
+export interface Happenings<Event> {
+  readonly after: bigint;
+  readonly open: (stopped: AbortSignal) => AsyncGenerator<Event, string>;
+}
+
+/** What `run` answers, by kind: a value, a page of values, a stream of values that is never held in memory whole, or events. */
+type Answer<K extends Kind, Value> = K extends 'list'
+  ? Page<Value>
+  : K extends 'stream'
+    ? AsyncIterable<Value>
+    : K extends 'events'
+      ? Happenings<Value>
+      : Value;
 
 export interface Declaration<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
   /** `family.verb`: every door derives its own spelling from it. */
@@ -30,7 +45,7 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly price: 'free';
   /** A strict object: unknown fields are refused, not ignored. */
   readonly input: Input;
-  /** The answer, or one item of it for lists and streams. */
+  /** The answer, or one item of it for lists, streams and events (`{id, event, data}`). */
   readonly output: Output;
   /** The codes it answers with by its own decision; those of the gateway itself are understood. */
   readonly refuses: readonly RefusalCode[];

@@ -74,6 +74,26 @@ export interface EventLog {
   subscribe(after: bigint | undefined, listener: SubscriptionListener): Subscription;
 }
 
+/** Events that are told while they happen. However many follow them, a process reads the log once for all. */
+export interface LiveEvents {
+  /** The position that a follower who begins now begins after. */
+  position(): Promise<bigint>;
+  /**
+   * One owner's events of these streams after a position: those that are stored, then each one soon after it is stored.
+   * In the order of the log, without gap or repeat, in batches, until stopped. Who is slow slows nobody and fills no memory.
+   */
+  follow(wanted: LiveSelection, stopped: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
+  /** The position of the latest event of an owner (undefined: of anyone) whenever there is news, until stopped. */
+  latest(ownerId: string | undefined, stopped: AbortSignal): AsyncIterable<bigint>;
+}
+
+export interface LiveSelection {
+  readonly ownerId: string;
+  readonly streams: readonly string[];
+  /** Exclusive; 0n: from the first event on. */
+  readonly after: bigint;
+}
+
 /** Rows of the read models, as one tenant sees them (row-level security stands behind every query). */
 export interface ReadDb {
   rows<Row extends Record<string, unknown>>(query: Sql): Promise<readonly Row[]>;

@@ -214,7 +214,15 @@ export async function startStand(checks: Readonly<Record<string, () => Promise<v
     readModels: { reached: async (position) => position <= 10n },
     cursorKey: Buffer.alloc(32),
     shared: {
-      ...{ log, working: absent(), purges: absent(), keys: absent(), subjects: absent(), projections: absent() },
+      ...{
+        log,
+        working: absent(),
+        live: absent(),
+        purges: absent(),
+        keys: absent(),
+        subjects: absent(),
+        projections: absent(),
+      },
       ...{ vault: absent(), harnesses: absent() },
     },
     log: absent(),

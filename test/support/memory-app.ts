@@ -16,6 +16,7 @@ import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.
 import { operations } from '../../src/application/registry.js';
 import { makeStreams, StreamQueues } from '../../src/application/transact.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
+import { makeLiveEvents } from '../../src/infrastructure/live/live-events.js';
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
 import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
@@ -44,6 +45,7 @@ export async function memoryApp({
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const keys = makeKeyMaker(pepper);
   const working = new MemoryWorkingState();
+  const live = makeLiveEvents(log);
   const harnesses = { list: async () => builtInHarnesses };
   const streamsNeeds = {
     log,
@@ -61,7 +63,17 @@ export async function memoryApp({
     dbs: noRows,
     readModels: { reached: async () => true },
     cursorKey: pepper,
-    shared: { working, purges: noPurges, keys, subjects, projections: noProjections, vault, harnesses, log: quiet },
+    shared: {
+      working,
+      live,
+      purges: noPurges,
+      keys,
+      subjects,
+      projections: noProjections,
+      vault,
+      harnesses,
+      log: quiet,
+    },
     ...overrides,
   });
   const adminStreams = makeStreams(streamsNeeds, {
@@ -72,7 +84,7 @@ export async function memoryApp({
   });
   let adminKey = '';
   await ensureAdministrator(adminStreams, keys, { write: (key) => (adminKey = key), remove: () => undefined });
-  return { gateway, log, working, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
+  return { gateway, log, working, live, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
 }
 
 export type MemoryApp = Awaited<ReturnType<typeof memoryApp>>;
