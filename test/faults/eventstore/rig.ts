@@ -46,22 +46,18 @@ export class Rig {
     await this.startServer();
   }
 
-  /** The postmaster and all that it has started, at once: as when the machine loses them. */
   async killPostgres(): Promise<void> {
-    const postmaster = this.postgres?.pid;
-    for (const pid of postmaster === undefined ? [] : childrenOf(postmaster)) kill(pid);
-    await killed(this.postgres);
+    await killWithChildren(this.postgres);
     await this.startPostgres();
   }
 
   async remove(): Promise<void> {
     await killed(this.server);
-    const postmaster = this.postgres?.pid;
-    for (const pid of postmaster === undefined ? [] : childrenOf(postmaster)) kill(pid);
-    await killed(this.postgres);
+    await killWithChildren(this.postgres);
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Starts it until it stays: what a killed one has left behind may be in the way for a moment. */
   private async startPostgres(): Promise<void> {
     const settings = [
       'listen_addresses=127.0.0.1',
@@ -70,8 +66,14 @@ export class Rig {
       'fsync=on',
     ];
     const args = ['-D', join(this.folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
-    this.postgres = spawn(join(this.binaries, 'postgres'), args, { ...this.owner(), stdio: 'ignore' });
-    await until(() => answers(this.databaseUrl));
+    const spawned = (): ChildProcess =>
+      spawn(join(this.binaries, 'postgres'), args, { ...this.owner(), stdio: 'ignore' });
+    let postgres = spawned();
+    await until(async () => {
+      if (hasEnded(postgres)) postgres = spawned();
+      return answers(this.databaseUrl);
+    }, 60_000);
+    this.postgres = postgres;
   }
 
   private async startServer(): Promise<void> {
@@ -96,11 +98,20 @@ export class Rig {
   }
 }
 
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
 async function killed(child: ChildProcess | undefined): Promise<void> {
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  if (!child || hasEnded(child)) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await exit;
+}
+
+/** A process and all that it has started, at once: as when the machine loses them. */
+async function killWithChildren(child: ChildProcess | undefined): Promise<void> {
+  child?.kill('SIGSTOP'); // so that it starts no other meanwhile
+  for (const pid of child?.pid === undefined ? [] : childrenOf(child.pid)) kill(pid);
+  await killed(child);
 }
 
 function kill(pid: number): void {
