@@ -1,0 +1,9 @@
+import type { Backends } from '../../src/container.js';
+
+/** What a process of the product must be told to run on these backends. */
+export const envOf = ({ databaseUrl, eventstoreUrl, redisUrl, keks }: Backends): Readonly<Record<string, string>> => ({
+  DATABASE_URL: databaseUrl,
+  EVENTSTORE_URL: eventstoreUrl,
+  REDIS_URL: redisUrl,
+  PALIMPSEST_KEK: `${keks.current.number}:${keks.current.key.toString('base64')}`,
+});
