@@ -62,6 +62,8 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
     holder: { type: 'key', id: 'key_1' },
   },
   'scratchpad.entries_cleared': { scratchpadId: 'sp_1', clearId: 'c', count: 1, lastEntryId: 'ent_1' },
+  'scratchpad.entries_lost': { scratchpadId: 'sp_1', clears: 0, from: 4, to: 6, reason: 'tail' },
+  'scratchpad.entry_repeated': { scratchpadId: 'sp_1', clears: 0, entryId: 'ent_1', index: 9, of: 1 },
   'agent.enrolled': {
     ...{ agentId: id, ownerId, harness: 'native', provider: 'anthropic', model: 'anthropic/m', name: 'Scout' },
     ...{ persona: 'Careful', credentialMode: 'intake', credentialId: 'cred_1', credentialVersionId: id },

@@ -31,7 +31,11 @@ export const scratchpadEvents = {
 };
 export type ScratchpadEvent = EventOf<typeof scratchpadEvents>;
 
-/** The ledger's own stream, `scratchpad_ledger-{id}`: what Redis holds, said without the words. */
+/**
+ * The ledger's own stream, `scratchpad_ledger-{id}`: what Redis holds, said without the words. `clears` counts the clears
+ * before an entry: indexes begin again after each (docs/decisions/0030-ledger-and-stream.md). Writers store these events in any order,
+ * and a retry may store one twice under one id.
+ */
 export const ledgerEvents = {
   'scratchpad.entry_appended': z.object({
     scratchpadId: z.string(),
@@ -41,12 +45,30 @@ export const ledgerEvents = {
     bytes: z.number().int(),
     sha256: z.string(),
     author: authorSchema,
+    clears: z.number().int().optional(),
   }),
   'scratchpad.entries_cleared': z.object({
     scratchpadId: z.string(),
     clearId: z.string(),
     count: z.number().int(),
     lastEntryId: z.string().nullable(),
+    /** Clears so far, this one among them. */
+    clears: z.number().int().optional(),
+  }),
+  'scratchpad.entries_lost': z.object({
+    scratchpadId: z.string(),
+    clears: z.number().int(),
+    from: z.number().int(),
+    to: z.number().int(),
+    reason: z.string(),
+  }),
+  'scratchpad.entry_repeated': z.object({
+    scratchpadId: z.string(),
+    clears: z.number().int(),
+    entryId: z.string(),
+    index: z.number().int(),
+    /** Where it stands first. */
+    of: z.number().int(),
   }),
 };
 export type LedgerEvent = EventOf<typeof ledgerEvents>;
