@@ -28,9 +28,12 @@ program
     new Option('--role <role>', 'what this process does').choices(['all', 'api', 'worker', 'projector']).default('all'),
   )
   .action(async ({ role }: { role: Role }) => {
+    const asked = askedToStop();
     const { serving, stop } = await started(role);
     announce(serving, role);
-    untilAsked(stop);
+    await asked;
+    await stop();
+    process.exit(0);
   });
 
 program
@@ -43,8 +46,9 @@ program
     const config = readConfig(process.env);
     const running = url ?? (await answering(`http://${config.host}:${config.port}`));
     const own = running === undefined ? await started('all') : undefined;
-    const redisUrl = own?.serving.backends.redisUrl ?? config.redisUrl;
     const { countPadKeys } = await import('./infrastructure/redis/count-keys.js');
+    const { redisUrlOf } = await import('./infrastructure/embedded/redis.js');
+    const redisUrl = own?.serving.backends.redisUrl ?? config.redisUrl ?? redisUrlOf(config.home);
     try {
       await tour({
         url: running ?? own?.serving.url ?? '',
@@ -123,22 +127,24 @@ The administrator's key lies in ${file}
     ADMIN=$(cat ${file})
     curl -s ${url}/v1/me -H "Authorization: Bearer $ADMIN"
     curl -s ${url}/v1/users -H "Authorization: Bearer $ADMIN" -H 'Content-Type: application/json' -d '{"name":"Ada"}'
+    curl -s ${url}/v1/audit/events -H "Authorization: Bearer $ADMIN"
+
+The whole story, step by step: npm run tour
 `);
 }
 
-/** The first signal stops in order; a second one ends at once. */
-function untilAsked(stop: () => Promise<void>): void {
-  let stopping = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (stopping) process.exit(1);
-      stopping = true;
-      stop().then(
-        () => process.exit(0),
-        () => process.exit(1),
-      );
-    });
-  }
+/** Resolves at the first signal, also one that comes while the server starts; a second one ends at once. */
+function askedToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve();
+      });
+    }
+  });
 }
 
 async function answering(url: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { chownSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { untilServing, type Backend, type BackendNeeds } from './backend.js';
@@ -36,8 +36,22 @@ export async function startRedis(needs: BackendNeeds): Promise<Backend> {
     return untilServing({ name, home, kept, serves: () => serves(port, password) });
   };
   const { kept, port } = await onKeptPort(home, name, async (port) => ({ kept: await launch(port), port }));
-  return { url: `redis://:${password}@127.0.0.1:${port}/0`, stop: supervise(name, kept, () => launch(port), needs) };
+  return { url: urlOf(port, password), stop: supervise(name, kept, () => launch(port), needs) };
 }
+
+/** Where the Redis of a home serves, for a tool beside its server; undefined when the home has none. */
+export function redisUrlOf(home: string): string | undefined {
+  try {
+    const [port, password] = ['port', 'password'].map((what) =>
+      readFileSync(join(home, `${name}.${what}`), 'utf8').trim(),
+    );
+    return urlOf(Number(port), password ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+const urlOf = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}/0`;
 
 /** The password stands in this file, not among the arguments, which every user of the machine can read. */
 const configuration = ({ folder, port, password }: { folder: string; port: number; password: string }): string =>
