@@ -30,13 +30,14 @@ export interface Request extends Wish {
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
+const PRUNE_EVERY = 1000;
 
 /**
  * Decides requests one after the other and commits them in groups: while one group is on its way to disk, the next
  * gathers, each request judged as if the groups before it were already stored. If one fails, so do all behind it.
  */
 export class Writer {
-  private readonly queue: Request[] = [];
+  private queue: Request[] = [];
   private readonly heads = new Lru<Head>(CACHED_HEADS, (head) => head.pending !== undefined);
   private readonly recent = new RecentIds();
   private open = new Batch();
@@ -79,6 +80,8 @@ export class Writer {
 
   submit(request: Request): void {
     this.queue.push(request);
+    // While storage hangs, those whose time ran out must not pile up.
+    if (this.queue.length % PRUNE_EVERY === 0 && !this.pumping) this.queue = this.queue.filter(({ over }) => !over);
     if (this.running && !this.blocked) this.pump();
   }
 

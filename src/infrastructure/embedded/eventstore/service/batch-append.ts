@@ -17,6 +17,7 @@ interface Draft {
 }
 
 const MAX_DRAFTS = 1024;
+const MAX_DRAFT_BYTES = 32 * MAX_APPEND_BYTES;
 
 /** The long-lived call over which a client sends all its appends, each answered once, by its correlation id. */
 export function batchAppend(engine: Engine, call: Call): void {
@@ -39,6 +40,7 @@ export function batchAppend(engine: Engine, call: Call): void {
 class BatchConnection {
   private readonly drafts = new Map<string, Draft>();
   private answers: Buffer[] = [];
+  private draftBytes = 0;
   private unanswered = 0;
   private ended = false;
 
@@ -71,10 +73,13 @@ class BatchConnection {
     if (chunk.last && chunk.options) return { options: chunk.options, events: chunk.events, bytes: 0 };
     const key = chunk.correlation.toString('latin1');
     const draft = this.drafts.get(key) ?? this.newDraft(chunk);
-    for (const event of chunk.events) draft.bytes += sizeOf(event);
+    const bytes = chunk.events.reduce((sum, event) => sum + sizeOf(event), 0);
+    draft.bytes += bytes;
+    this.draftBytes += bytes;
     // What is too large is refused in the end; until then nothing of it is kept.
     if (draft.bytes > MAX_APPEND_BYTES) draft.events = [];
     else draft.events.push(...chunk.events);
+    if (chunk.last) this.draftBytes -= draft.bytes;
     if (chunk.last) this.drafts.delete(key);
     else this.drafts.set(key, draft);
     return draft;
@@ -82,7 +87,8 @@ class BatchConnection {
 
   private newDraft({ options }: BatchChunk): Draft {
     if (!options) throw new CallError(Status.invalidArgument, 'The first chunk of an append has no options.');
-    if (this.drafts.size >= MAX_DRAFTS) throw new CallError(Status.resourceExhausted, 'Too many unfinished appends.');
+    if (this.drafts.size >= MAX_DRAFTS || this.draftBytes > MAX_DRAFT_BYTES)
+      throw new CallError(Status.resourceExhausted, 'Too many unfinished appends.');
     return { options, events: [], bytes: 0 };
   }
 

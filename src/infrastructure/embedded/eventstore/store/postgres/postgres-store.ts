@@ -24,6 +24,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     application_name: options.name,
     max: 4,
     connectionTimeoutMillis: 5000,
+    query_timeout: 60_000,
     keepAlive: true,
   });
   pool.on('error', () => undefined); // an idle connection broke; the next query takes another

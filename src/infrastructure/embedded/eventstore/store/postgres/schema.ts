@@ -5,7 +5,6 @@ import { escapeIdentifier, type ClientBase } from 'pg';
  * whatever else goes wrong. `lasts` remembers where a stream ended after a scavenge has removed its end.
  */
 const tables = (schema: string): string => `
-  create schema if not exists ${schema};
   create table if not exists ${schema}.events (
     position bigint primary key,
     stream   text collate "C" not null,
@@ -41,10 +40,17 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
   await client.query('begin');
   try {
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 1))', [lockKey(schema)]);
+    await createSchema(client, schema);
     await client.query(tables(escapeIdentifier(schema)));
     await client.query('commit');
   } catch (fault) {
     await client.query('rollback').catch(() => undefined);
     throw fault;
   }
+}
+
+/** Asks first: creating even one that is there takes a right that a careful operator may not have given. */
+async function createSchema(client: ClientBase, schema: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  if (rowCount === 0) await client.query(`create schema ${escapeIdentifier(schema)}`);
 }

@@ -2,6 +2,8 @@ import { Client } from 'pg';
 import { lockKey } from './schema.js';
 
 const POLL = 200;
+/** A database that takes longer is given up: the outcome is then found out with the next seat. */
+const COMMIT_WITHIN = 30_000;
 
 /** The session that holds the right to write: whoever has its advisory lock, in the newest epoch. */
 export interface Seat {
@@ -26,6 +28,7 @@ export async function takeSeat(options: SeatOptions, previous: number | undefine
     application_name: `${options.name} writer`,
     keepAlive: true,
     connectionTimeoutMillis: 5000,
+    query_timeout: COMMIT_WITHIN,
   });
   const lost = new Promise<unknown>((resolve) => {
     client.on('error', resolve);
