@@ -72,7 +72,12 @@ function openPool(connectionString: string, max: number, settings: SessionSettin
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not say so
-    onConnect: (client) => prepareSession(client, settings),
+    onConnect: (client) => {
+      // The pool hears of idle connections only. Whoever uses one hears of its loss by a failing query; unheard beside
+      // that, the error would end the process.
+      client.on('error', () => undefined);
+      return prepareSession(client, settings);
+    },
   });
   // An idle connection that dies is replaced when one is needed; unheard, its error would end the process (P7).
   pool.on('error', () => log.warn({ backend: 'postgres' }, 'an idle connection was lost'));
