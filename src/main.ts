@@ -163,6 +163,14 @@ function readKey(file: string): string {
   }
 }
 
+/** Where an operator looks when a backend of their own does not answer. */
+function hintFor(fault: Error): string {
+  const variables = { eventstore: 'EVENTSTORE_URL', postgres: 'DATABASE_URL', redis: 'REDIS_URL', kms: 'PALIMPSEST_KMS_URL' };
+  return fault instanceof BackendUnavailable
+    ? ` If it is your own: does it serve, and is ${variables[fault.backend]} right?`
+    : '';
+}
+
 program.parseAsync([...process.argv.slice(0, 2), ...kebabFlags(process.argv.slice(2))]).catch((fault: unknown) => {
   // What an operator can act on is one line; anything else is our fault and keeps its stack.
   // The parser has said what is wrong, or shown what was asked for.
@@ -170,6 +178,8 @@ program.parseAsync([...process.argv.slice(0, 2), ...kebabFlags(process.argv.slic
   const isUsage = fault instanceof UsageError;
   const expected =
     isUsage || fault instanceof StartupError || fault instanceof BackendUnavailable || fault instanceof TourFailed;
-  complain(expected ? `palimpsest: ${fault.message}` : String(fault instanceof Error ? fault.stack : fault));
+  complain(
+    expected ? `palimpsest: ${fault.message}${hintFor(fault)}` : String(fault instanceof Error ? fault.stack : fault),
+  );
   process.exit(isUsage ? 2 : 1);
 });
