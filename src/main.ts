@@ -165,7 +165,12 @@ function readKey(file: string): string {
 
 /** Where an operator looks when a backend of their own does not answer. */
 function hintFor(fault: Error): string {
-  const variables = { eventstore: 'EVENTSTORE_URL', postgres: 'DATABASE_URL', redis: 'REDIS_URL', kms: 'PALIMPSEST_KMS_URL' };
+  const variables = {
+    eventstore: 'EVENTSTORE_URL',
+    postgres: 'DATABASE_URL',
+    redis: 'REDIS_URL',
+    kms: 'PALIMPSEST_KMS_URL',
+  };
   return fault instanceof BackendUnavailable
     ? ` If it is your own: does it serve, and is ${variables[fault.backend]} right?`
     : '';
