@@ -38,7 +38,7 @@ export interface Request {
 
 export interface Success {
   readonly data: unknown;
-  readonly page?: { readonly nextCursor: string | null };
+  readonly page?: Omit<Page<unknown>, 'items'>;
   readonly position?: string;
   readonly replayed?: true;
 }
@@ -271,8 +271,9 @@ function checked(operation: Operation, outcome: unknown, run: Run): Success {
   if (operation.kind === 'stream') return { data: stripped(operation, outcome as AsyncIterable<unknown>), ...told };
   if (operation.kind !== 'list') return { data: operation.output.parse(outcome), ...told };
   // A list operation's type makes it answer a page.
-  const { items, nextCursor } = outcome as Page<unknown>;
-  return { data: items.map((item) => operation.output.parse(item)), page: { nextCursor }, ...told };
+  const { items, nextCursor, lost } = outcome as Page<unknown>;
+  const page = { nextCursor, ...(lost && { lost }) };
+  return { data: items.map((item) => operation.output.parse(item)), page, ...told };
 }
 
 async function* stripped(operation: Operation, items: AsyncIterable<unknown>): AsyncIterable<unknown> {

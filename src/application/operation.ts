@@ -8,6 +8,8 @@ import type { OperationContext } from './context.js';
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
+  /** Ranges of the list's own numbering, within this page, whose items are known to be lost. */
+  readonly lost?: readonly { readonly from: number; readonly to: number }[];
 }
 
 /** Commands change something, queries and lists read, streams read without end in one reply, events are told as they happen. */

@@ -129,7 +129,18 @@ function successOf(operation: Operation, output: Schema, name: string): Readonly
 
 const pageSchema = {
   type: 'object',
-  properties: { nextCursor: { type: ['string', 'null'], description: 'Null on the last page.' } },
+  properties: {
+    nextCursor: { type: ['string', 'null'], description: 'Null on the last page.' },
+    lost: {
+      type: 'array',
+      description: 'Numbers of this page whose items are known to be lost.',
+      items: {
+        type: 'object',
+        properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+        required: ['from', 'to'],
+      },
+    },
+  },
   required: ['nextCursor'],
 };
 
