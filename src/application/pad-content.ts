@@ -2,7 +2,8 @@ import { refuse, isRefusal, type Refusal } from '../domain/kernel/refusal.js';
 import * as scratchpads from '../domain/scratchpad/scratchpad.js';
 import { sha256 } from './canonical.js';
 import type { Author } from './context.js';
-import { makeWorkingState, type PadWork } from './pads.js';
+import { reconcile } from './ledger/reconcile.js';
+import type { PadWork } from './pads.js';
 import type { PadRef } from './ports.js';
 
 export interface Content {
@@ -11,6 +12,8 @@ export interface Content {
   readonly bytes: number;
   readonly sha256: string;
   readonly updatedAt: string;
+  /** Present when the text of this revision is gone and what is left is of an earlier one. */
+  readonly lost?: true;
 }
 
 /** Content as the stream says it is; a text that was committed and not promoted yet is promoted by its reader. */
@@ -19,16 +22,15 @@ export async function readContent(pad: PadRef, work: PadWork): Promise<Content |
   if (state.status !== 'open') return refuse('not_found');
   const stored = await promoted(pad, state, work);
   if (!stored) return refuse('not_found');
-  const { content, revision } = stored;
-  return { content, revision, bytes: Buffer.byteLength(content), sha256: sha256(content), updatedAt: stored.at };
+  const { content } = stored;
+  const told = { bytes: Buffer.byteLength(content), sha256: sha256(content), updatedAt: stored.at };
+  if (stored.revision >= state.contentRevision) return { content, revision: stored.revision, ...told };
+  return { content, revision: state.contentRevision, ...told, lost: true };
 }
 
 async function promoted(pad: PadRef, state: Extract<scratchpads.Scratchpad, { status: 'open' }>, work: PadWork) {
   const stored = await work.working.content(pad);
-  if (!stored) {
-    const now = await makeWorkingState(pad, state.createdAt, work);
-    return now.status === 'open' ? work.working.content(pad) : undefined;
-  }
+  if (!stored) return (await reconcile(pad, work)) ? work.working.content(pad) : undefined;
   if (stored.revision >= state.contentRevision || state.contentEventId === null) return stored;
   await work.working.promote(pad, state.contentRevision, state.contentEventId, state.contentAt);
   return work.working.content(pad);
@@ -56,7 +58,7 @@ export async function replaceContent(
     staged = revision;
     if (await work.working.stage(pad, revision, eventId, content)) return decision;
     // Absent: not made yet, or destroyed. The stream knows.
-    if ((await makeWorkingState(pad, state.createdAt, work)).status !== 'open') return refuse('not_found');
+    if (!(await reconcile(pad, work))) return refuse('not_found');
     return (await work.working.stage(pad, revision, eventId, content)) ? decision : refuse('not_found');
   });
   if (isRefusal(outcome)) {

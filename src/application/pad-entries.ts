@@ -1,11 +1,14 @@
 import { refuse, type Refusal } from '../domain/kernel/refusal.js';
 import type { EntryKind } from '../domain/scratchpad/entry-kinds.js';
-import { scratchpad } from '../domain/scratchpad/scratchpad.js';
+import { eraOf, ledger } from '../domain/scratchpad/ledger.js';
+import { holds } from '../domain/scratchpad/ranges.js';
 import { sha256 } from './canonical.js';
 import type { OperationContext } from './context.js';
-import { derivedUuid } from './ids.js';
-import { makeWorkingState } from './pads.js';
-import type { Entry, IndexedEntry, PadRef } from './ports.js';
+import { completeClear } from './ledger/complete-clear.js';
+import { isSound, reconcile } from './ledger/reconcile.js';
+import { tellAppended } from './ledger/tell.js';
+import { BackendUnavailable, type Entry, type IndexedEntry, type PadRef, type Pushed } from './ports.js';
+import { idempotencyCollision } from './transact.js';
 
 export interface Draft {
   readonly content: string;
@@ -13,19 +16,17 @@ export interface Draft {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-type Writer = Pick<OperationContext, 'ids' | 'author' | 'correlationId' | 'streams' | 'working' | 'now'>;
-
-export const ledgerOf = (scratchpadId: string): string => `scratchpad_ledger-${scratchpadId}`;
-
-/** An audit event has the same id whoever writes it: the writer itself, or an auditor that completes its work. */
-export const ledgerEventId = (scratchpadId: string, entryId: string): string =>
-  derivedUuid('ledger', scratchpadId, entryId);
+type Writer = Pick<
+  OperationContext,
+  'ids' | 'author' | 'correlationId' | 'streams' | 'working' | 'now' | 'idempotency'
+>;
+type Appended = IndexedEntry & { readonly kind: EntryKind };
 
 export async function appendToLedger(
   pad: PadRef,
   draft: Draft,
   writer: Writer,
-): Promise<(IndexedEntry & { readonly kind: EntryKind }) | Refusal<'not_found'>> {
+): Promise<Appended | Refusal<'not_found' | 'conflict'>> {
   const entry = {
     id: writer.ids.make('entry'),
     ...draft,
@@ -35,47 +36,67 @@ export async function appendToLedger(
     at: writer.now().toISOString(),
     correlationId: writer.correlationId,
   };
-  const index = await pushed(pad, entry, writer);
-  if (index === undefined) return refuse('not_found');
-  const { id: entryId, kind, bytes, author } = entry;
-  const data = { scratchpadId: pad.scratchpadId, entryId, index, kind, bytes, sha256: entry.sha256, author };
-  const id = ledgerEventId(pad.scratchpadId, entryId);
-  await writer.streams.record(ledgerOf(pad.scratchpadId), [{ id, type: 'scratchpad.entry_appended', data }]);
-  return { ...entry, index };
+  if (!(await isSound(pad, writer))) return refuse('not_found');
+  const connection = writer.working.connection();
+  const pushed = await pushedTo(pad, entry, writer);
+  if (!pushed) return refuse('not_found');
+  if (pushed.before) return appendedBefore(pad, entry, pushed, pushed.before, writer);
+  await tellAppended(pad.scratchpadId, entry, pushed, writer.streams);
+  if (writer.working.connection() !== connection) await makeSure(pad, entry, pushed, writer);
+  return { ...entry, index: pushed.index };
 }
 
 /** One push. When the list is not there it is either not made yet or gone: the stream knows, and a living pad gets its keys. */
-async function pushed(pad: PadRef, entry: Entry, { streams, working }: Writer): Promise<number | undefined> {
-  const index = await working.append(pad, entry);
-  if (index !== undefined) return index;
-  const state = await streams.load(scratchpad, pad.scratchpadId);
-  if (state.status !== 'open') return undefined;
-  const now = await makeWorkingState(pad, state.createdAt, { streams, working });
-  return now.status === 'open' ? working.append(pad, entry) : undefined;
+async function pushedTo(pad: PadRef, entry: Entry, writer: Writer): Promise<Pushed | undefined> {
+  const key = writer.idempotency && { digest: writer.idempotency.digest };
+  const pushed = await writer.working.append(pad, entry, key);
+  if (pushed) return pushed;
+  return (await reconcile(pad, writer)) ? writer.working.append(pad, entry, key) : undefined;
 }
 
-/** Empties the ledger; the removed entries stay aside until the event that tells of them is stored. */
+/** The same request was made before, and this is its outcome; its audit event may still be missing. */
+async function appendedBefore(
+  pad: PadRef,
+  again: Entry & { readonly kind: EntryKind },
+  { index, clears }: Pushed,
+  before: NonNullable<Pushed['before']>,
+  { streams, working, idempotency }: Writer,
+): Promise<Appended | Refusal<'conflict'>> {
+  if (before.digest !== idempotency?.digest) return idempotencyCollision();
+  streams.again();
+  const page = await working.entries(pad, index - 1, 1);
+  const kept = page?.clears === clears ? page.entries.find(({ id }) => id === again.id) : undefined;
+  // The request is the same, so its words are, also when the entry was cleared since.
+  const entry = { ...again, at: before.at, ...kept, kind: again.kind };
+  const era = eraOf(await streams.load(ledger, pad.scratchpadId), clears);
+  if (era && !holds(era.told, index)) await tellAppended(pad.scratchpadId, entry, { index, clears }, streams);
+  return { ...entry, index };
+}
+
+/** The connection broke since the push: is the entry still what stands at its index? If not, it is not acknowledged. */
+async function makeSure(pad: PadRef, entry: Entry, { index, clears }: Pushed, writer: Writer): Promise<void> {
+  if (!(await isSound(pad, writer))) throw new BackendUnavailable('redis');
+  const page = await writer.working.entries(pad, index - 1, 1);
+  if (page?.clears === clears && page.entries.at(0)?.id !== entry.id) throw new BackendUnavailable('redis');
+}
+
+/** Empties the ledger; the removed entries stay aside until the events that tell of them are stored. */
 export async function clearLedger(
   pad: PadRef,
-  { ids, streams, working }: Pick<OperationContext, 'ids' | 'streams' | 'working'>,
+  writer: Pick<OperationContext, 'ids' | 'streams' | 'working'>,
 ): Promise<number | Refusal<'not_found'>> {
-  const state = await streams.load(scratchpad, pad.scratchpadId);
-  if (state.status !== 'open') return refuse('not_found');
-  const clearId = ids.uuid('clear');
-  const cleared = await working.clearEntries(pad, clearId);
-  if (!cleared)
-    return (await makeWorkingState(pad, state.createdAt, { streams, working })).status === 'open'
-      ? 0
-      : refuse('not_found');
-  const data = {
-    scratchpadId: pad.scratchpadId,
-    clearId,
-    count: cleared.count,
-    lastEntryId: cleared.lastEntryId ?? null,
-  };
-  await streams.record(ledgerOf(pad.scratchpadId), [
-    { id: derivedUuid('clear', clearId), type: 'scratchpad.entries_cleared', data },
-  ]);
-  await working.forgetCleared(pad, clearId);
+  if (!(await isSound(pad, writer))) return refuse('not_found');
+  const clearId = writer.ids.uuid('clear');
+  const { finished } = await writer.streams.load(ledger, pad.scratchpadId);
+  const before = finished.find((clear) => clear.clearId === clearId);
+  if (before) {
+    writer.streams.again();
+    return before.count;
+  }
+  const cleared =
+    (await writer.working.clearEntries(pad, clearId)) ??
+    ((await reconcile(pad, writer)) ? await writer.working.clearEntries(pad, clearId) : undefined);
+  if (!cleared) return refuse('not_found');
+  await completeClear(pad, clearId, writer);
   return cleared.count;
 }

@@ -1,4 +1,5 @@
-import { readEntries, type LedgerPage, type LedgerStretch } from './pad-reading.js';
+import { withRange, type Ranges } from '../domain/scratchpad/ranges.js';
+import { readEntries, type LedgerPage, type LedgerStretch, type Place } from './pad-reading.js';
 import type { PadWork } from './pads.js';
 import type { PadRef } from './ports.js';
 
@@ -22,15 +23,19 @@ export async function readMatching(
   if (kind === undefined && author === undefined) return readEntries(pad, stretch, work);
   const found: LedgerPage['entries'][number][] = [];
   let after = stretch.after;
+  let last: Place | undefined;
+  let lost: Ranges = [];
   for (let stretches = 1; ; stretches += 1) {
     const page = await readEntries(pad, { ...stretch, limit: stretchSize, after }, work);
     if (!page) return undefined;
+    for (const [from, to] of page.lost) lost = withRange(lost, from, to);
     for (const entry of page.entries) {
       if ((kind !== undefined && entry.kind !== kind) || (author !== undefined && entry.author.id !== author)) continue;
-      if (found.length === stretch.limit) return { ...page, entries: found, next: found.at(-1)?.index };
+      if (found.length === stretch.limit) return { ...page, lost, entries: found, next: last };
       found.push(entry);
+      last = { clears: page.clears, index: entry.index };
     }
     after = page.next;
-    if (after === undefined || stretches === mostStretches) return { ...page, entries: found, next: after };
+    if (after === undefined || stretches === mostStretches) return { ...page, lost, entries: found, next: after };
   }
 }

@@ -1,49 +1,69 @@
 import { entryKinds, type EntryKind } from '../domain/scratchpad/entry-kinds.js';
+import { rangesOf, type Ranges } from '../domain/scratchpad/ranges.js';
 import { scratchpad } from '../domain/scratchpad/scratchpad.js';
-import { makeWorkingState, type PadWork } from './pads.js';
-import type { IndexedEntry, PadRef } from './ports.js';
+import { isSound, reconcile } from './ledger/reconcile.js';
+import type { PadWork } from './pads.js';
+import type { IndexedEntry, LedgerElements, PadRef } from './ports.js';
 
 export interface LedgerStretch {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  /** Index of the last entry already seen. */
-  readonly after: number | undefined;
+  /** The last entry already seen. */
+  readonly after: Place | undefined;
+}
+
+/** A place in a ledger: an index, and how many clears there were before it. */
+export interface Place {
+  readonly clears: number;
+  readonly index: number;
 }
 
 export interface LedgerPage {
   readonly entries: readonly (IndexedEntry & { readonly kind: EntryKind })[];
-  /** Index to go on after; undefined at the end. */
-  readonly next: number | undefined;
-  /** Entries in the ledger. */
+  /** What of the stretch was lost. */
+  readonly lost: Ranges;
+  /** Where to go on after; undefined at the end. */
+  readonly next: Place | undefined;
+  /** The last index of the ledger. */
   readonly length: number;
+  /** Entries in the ledger. */
+  readonly count: number;
+  readonly clears: number;
 }
 
-/** A stretch of the ledger, or undefined when the pad is not alive. An entry pushed twice by a retry is shown once, at its first place. */
+/**
+ * A stretch of the ledger, or undefined when the pad is not alive. An entry pushed twice by a retry is shown once, at its
+ * first place. Who goes on after a clear begins with what was appended since, in the order of the ledger; against it, there is nothing more.
+ */
 export async function readEntries(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
   const state = await work.streams.load(scratchpad, pad.scratchpadId);
-  if (state.status !== 'open') return undefined;
+  if (state.status !== 'open' || !(await isSound(pad, work))) return undefined;
   const { order, limit, after } = stretch;
-  const read = (from: number, count: number) => work.working.entries(pad, from, count);
-  if (order === 'asc') {
-    const from = after ?? 0;
-    const page = await read(from, limit);
-    if (!page) return emptied(pad, state.createdAt, work);
-    const next = from + limit < page.length ? from + limit : undefined;
-    return { entries: shown(page.entries), next, length: page.length };
+  const from = order === 'asc' ? (after?.index ?? 0) : Math.max(0, (after?.index ?? 0) - 1 - limit);
+  const count = order === 'asc' ? limit : Math.max(0, (after?.index ?? 0) - 1 - from);
+  const page = await elements(pad, from, count, work);
+  if (!page) return undefined;
+  if (after && page.clears !== after.clears) {
+    return order === 'asc' ? readEntries(pad, { ...stretch, after: undefined }, work) : pageOf(page, [], undefined);
   }
-  const end = after === undefined ? await read(0, 0) : { length: after - 1 };
-  if (!end) return emptied(pad, state.createdAt, work);
-  const from = Math.max(0, end.length - limit);
-  const page = await read(from, end.length - from);
-  if (!page) return emptied(pad, state.createdAt, work);
-  return { entries: shown(page.entries).reverse(), next: from > 0 ? from + 1 : undefined, length: page.length };
+  if (order === 'asc') return pageOf(page, shown(page.entries), from + limit < page.length ? from + limit : undefined);
+  if (!after) return readEntries(pad, { ...stretch, after: { clears: page.clears, index: page.length + 1 } }, work);
+  return pageOf(page, shown(page.entries).reverse(), from > 0 ? from + 1 : undefined);
 }
 
-/** A living pad whose keys are not there yet gets them, and is empty. */
-async function emptied(pad: PadRef, createdAt: string, work: PadWork): Promise<LedgerPage | undefined> {
-  const now = await makeWorkingState(pad, createdAt, work);
-  return now.status === 'open' ? { entries: [], next: undefined, length: 0 } : undefined;
+async function elements(pad: PadRef, after: number, limit: number, work: PadWork): Promise<LedgerElements | undefined> {
+  const page = await work.working.entries(pad, after, limit);
+  if (page) return page;
+  return (await reconcile(pad, work)) ? work.working.entries(pad, after, limit) : undefined;
 }
+
+const pageOf = (page: LedgerElements, entries: LedgerPage['entries'], next: number | undefined): LedgerPage => ({
+  entries,
+  lost: rangesOf(page.lost),
+  next: next === undefined ? undefined : { clears: page.clears, index: next },
+  ...{ length: page.length, clears: page.clears },
+  count: page.length - page.gaps,
+});
 
 function shown(entries: readonly IndexedEntry[]): (IndexedEntry & { readonly kind: EntryKind })[] {
   const seen = new Set<string>();
@@ -55,4 +75,4 @@ function shown(entries: readonly IndexedEntry[]): (IndexedEntry & { readonly kin
 }
 
 /** A kind that a later version wrote reads as a note. */
-const kindOf = (kind: string): EntryKind => entryKinds.find((known) => known === kind) ?? 'note';
+export const kindOf = (kind: string): EntryKind => entryKinds.find((known) => known === kind) ?? 'note';

@@ -17,16 +17,35 @@ export async function viewOf(pad: PadRef, work: PadWork) {
   if (!ledger) return refuse('not_found') satisfies Refusal;
   const shown = ledger.entries.toReversed();
   const earlier = Math.max(0, ledger.length - maxViewed);
-  const lines = [...(earlier > 0 ? [`(${earlier} earlier entries are not shown)`] : []), ...shown.map(lineOf)];
+  const told = [
+    ...shown.map((entry) => ({ index: entry.index, line: lineOf(entry) })),
+    ...ledger.lost.map(([from, to]) => ({ index: from, line: lostLine(from, to) })),
+  ].sort((a, b) => a.index - b.index);
+  const lines = [
+    ...(earlier > 0 ? [`(${earlier} earlier entries are not shown)`] : []),
+    ...told.map(({ line }) => line),
+  ];
   return {
     scratchpadId: pad.scratchpadId,
-    text: ['Content:', content.content || '(empty)', '', 'Entries:', lines.join('\n') || '(none)'].join('\n'),
+    text: [
+      'Content:',
+      ...(content.lost ? [lostContent] : []),
+      content.content || '(empty)',
+      '',
+      'Entries:',
+      lines.join('\n') || '(none)',
+    ].join('\n'),
     contentRevision: content.revision,
-    entryCount: ledger.length,
+    entryCount: ledger.count,
     earlier,
     summary: summaryOf(shown),
   };
 }
+
+const lostContent = '(the latest content was lost; what follows is older)';
+
+const lostLine = (from: number, to: number): string =>
+  from === to ? `(entry ${from} was lost)` : `(entries ${from}-${to} were lost)`;
 
 const lineOf = ({ index, kind, content }: { index: number; kind: EntryKind; content: string }): string =>
   `[${index}] ${kind === 'note' ? '' : `(${kind}) `}${content}`;

@@ -1,5 +1,7 @@
 import { isRefusal } from '../domain/kernel/refusal.js';
 import * as scratchpads from '../domain/scratchpad/scratchpad.js';
+import { thread, type Thread } from '../domain/thread/thread.js';
+import { isSound } from './ledger/reconcile.js';
 import type { PadRef, WorkingState } from './ports.js';
 import type { Streams } from './transact.js';
 
@@ -11,32 +13,35 @@ export interface PadWork {
 
 /**
  * What follows once a thread's slot holds a scratchpad: its own stream, then its working state. Every step is
- * create-if-absent. If the pad was deleted while the keys were made, they are removed again.
+ * create-if-absent. If the thread let go of the pad meanwhile, everything is taken away again: whoever emptied the slot may
+ * have been here before there was a stream to end.
  */
 export async function raiseScratchpad(
   pad: PadRef & { readonly threadId: string },
-  { streams, working }: PadWork,
+  work: PadWork,
 ): Promise<scratchpads.Scratchpad> {
+  const { streams, working } = work;
   const { scratchpadId, threadId, ownerId } = pad;
+  const connection = working.connection();
   const created = await streams.transact(scratchpads.scratchpad, scratchpadId, (state) =>
     scratchpads.create(state, { scratchpadId, threadId, ownerId }),
   );
   if (isRefusal(created)) return { status: 'absent' };
-  if (created.state.status !== 'open') return created.state;
-  return makeWorkingState(pad, created.state.createdAt, { streams, working });
-}
-
-/** Makes the keys of a living pad, and takes them away again if it died meanwhile. Answers what the pad is now. */
-export async function makeWorkingState(
-  pad: PadRef,
-  createdAt: string,
-  { streams, working }: PadWork,
-): Promise<scratchpads.Scratchpad> {
-  await working.create(pad, createdAt);
-  const now = await streams.load(scratchpads.scratchpad, pad.scratchpadId);
+  const { state, events, replayed } = created;
+  if (state.status !== 'open') return state;
+  const isNew = events.length > 0 && !replayed;
+  if (isNew) await working.create(pad, state.createdAt);
+  else await isSound(pad, work);
+  if (!holds(await streams.load(thread, threadId), scratchpadId)) await buryScratchpad(scratchpadId, ownerId, work);
+  const now = await streams.load(scratchpads.scratchpad, scratchpadId);
   if (now.status !== 'open') await working.destroy(pad);
+  else if (isNew) working.checked(pad, connection);
   return now;
 }
+
+/** Does the thread's slot hold this scratchpad? */
+export const holds = (state: Thread, scratchpadId: string): boolean =>
+  state.status === 'open' && state.scratchpadId === scratchpadId;
 
 /**
  * What follows once a thread no longer holds a scratchpad: its stream ends, its keys go. Nothing can bring them back

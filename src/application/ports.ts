@@ -182,7 +182,7 @@ export interface Entry {
 }
 
 export interface IndexedEntry extends Entry {
-  /** Place in the ledger, from 1; never changes and is never given twice. */
+  /** Place in the ledger, from 1; names this entry alone until the ledger is cleared. */
   readonly index: number;
 }
 
@@ -193,21 +193,61 @@ export interface PadContent {
   readonly at: string;
 }
 
+/** A stretch of the ledger. What is lost, and what a retry pushed once more, keeps its index and is no entry. */
+export interface LedgerElements {
+  readonly entries: readonly IndexedEntry[];
+  readonly lost: readonly number[];
+  readonly repeats: readonly { readonly index: number; readonly entryId: string; readonly of: number }[];
+  /** The last index of the whole ledger. */
+  readonly length: number;
+  /** Indexes of the whole ledger that hold no entry. */
+  readonly gaps: number;
+  /** How many clears the ledger has been through. */
+  readonly clears: number;
+}
+
+export interface Pushed {
+  readonly index: number;
+  readonly clears: number;
+  /** Set when an append under the same key had been made before: nothing was pushed, and this is what it was. */
+  readonly before?: { readonly at: string; readonly digest: string };
+}
+
+/** What of a pad is under way or left over. */
+export interface PadState {
+  /** Undefined when the ledger is missing. */
+  readonly ledger: { readonly clears: number; readonly length: number } | undefined;
+  /** Undefined when the content is missing. */
+  readonly contentRevision: number | undefined;
+  /** When the content was made or last promoted. */
+  readonly at: string;
+  readonly staged: readonly { readonly revision: number; readonly eventId: string }[];
+  /** Clears whose removed entries are still kept aside. */
+  readonly unfinishedClears: readonly string[];
+  /** How many keyed appends are remembered. */
+  readonly keyed: number;
+}
+
 /**
  * The working state of scratchpads. Existence is decided by the streams; nothing here can bring a destroyed pad back:
  * every write but `create` does nothing on an absent one. Throws BackendUnavailable when the outcome is not known.
  */
 export interface WorkingState {
-  /** Makes the keys if they are absent; a pad that has them is left as it is. */
-  create(pad: PadRef, at: string): Promise<void>;
-  /** Appends to the ledger and answers the entry's index, or undefined when the pad is absent. One round trip. */
-  append(pad: PadRef, entry: Entry): Promise<number | undefined>;
-  /** Entries with index above `after`, at most `limit`, and the ledger's length; undefined when the pad is absent. */
-  entries(
-    pad: PadRef,
-    after: number,
-    limit: number,
-  ): Promise<{ readonly entries: readonly IndexedEntry[]; readonly length: number } | undefined>;
+  /**
+   * Makes the keys if they are absent; a pad that has them is left as it is. With `ledger`, a new ledger goes on where
+   * the lost one was: `length` indexes are given already, and hold nothing.
+   */
+  create(pad: PadRef, at: string, ledger?: { readonly clears: number; readonly length: number }): Promise<void>;
+  /**
+   * Appends to the ledger, or answers undefined when the pad is absent. One round trip, which also notes the pad for
+   * the auditor. With a key, the same entry is pushed once, however often it is asked for (within the latest thousands).
+   */
+  append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<Pushed | undefined>;
+  /**
+   * Elements with index above `after`, at most `limit`; undefined when the pad is absent. With `clearId`: of what that
+   * clear removed, undefined when it is no longer kept aside.
+   */
+  entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined>;
   /** Stages a text for the content event `eventId`; false when the pad is absent. Invisible until promoted. */
   stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean>;
   /** Makes a staged text the content, unless a later revision already is. */
@@ -224,6 +264,33 @@ export interface WorkingState {
   /** Removes every key of the pad and answers how many there were. */
   destroy(pad: PadRef): Promise<number>;
   exists(pad: PadRef): Promise<boolean>;
+  state(pad: PadRef): Promise<PadState>;
+  /**
+   * Makes the ledger say what the stream knows: a ledger of an earlier era gives way to an empty one of this era, and
+   * indexes up to `length` that were lost hold nothing from now on.
+   */
+  mend(pad: PadRef, ledger: { readonly clears: number; readonly length: number }): Promise<void>;
+  /** Marks an index as the repetition of an entry at an earlier one, if that entry is what stands there. */
+  markRepeated(
+    pad: PadRef,
+    repeat: { readonly clears: number; readonly index: number; readonly entryId: string; readonly of: number },
+  ): Promise<void>;
+  /** Forgets all but the latest of the keyed appends it remembers. */
+  pruneKeyed(pad: PadRef, keep: number): Promise<void>;
+  /** Pads that were written to and not settled since, at most `limit`. */
+  touched(limit: number): Promise<readonly PadRef[]>;
+  /** The pad need not be looked at again until it is written to once more. */
+  settled(pad: PadRef): Promise<void>;
+  /** Every pad that has keys, each at least once, while others come and go. */
+  scan(): AsyncIterable<PadRef>;
+  /** Changes when the server was restarted: then it may have lost what it had not written to disk. */
+  runId(): Promise<string>;
+  /** Counts connections made: what was compared with the streams over an earlier one has to be compared again. */
+  connection(): number;
+  /** Was this pad compared with its streams since the connection was made? */
+  isChecked(pad: PadRef): boolean;
+  /** It was, over this connection. */
+  checked(pad: PadRef, connection: number): void;
 }
 
 /** Background work that must happen, now and again later, until nothing is left of a deleted pad. */

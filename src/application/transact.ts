@@ -49,6 +49,10 @@ export interface Streams {
   eventId(stream: string, index?: number): string;
   /** The same command on behalf of another owner: for administrators and for the system's own work. */
   as(ownerId: string): Streams;
+  /** The system itself, going on with what a command has left undone: under this correlation id, not part of a caller's outcome. */
+  asSystem(correlationId: string): Streams;
+  /** Says that this command's outcome was there already. */
+  again(): void;
   /** Stores facts that no decision guards and whose order with others does not matter (ledgers), under ids of their own. */
   record(stream: string, events: readonly (DomainEvent & { readonly id: string })[]): Promise<bigint>;
   /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
@@ -122,6 +126,14 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
   const streams: Streams = {
     eventId,
     as: (ownerId) => makeStreams(needs, { ...context, ownerId }),
+
+    asSystem: (correlationId) =>
+      makeStreams(needs, {
+        ...{ ownerId: context.ownerId, commandId: context.commandId, correlationId },
+        actor: { type: 'system', id: 'palimpsest' },
+      }),
+
+    again: () => context.onOutcome?.(undefined, true),
 
     async load(aggregate, id) {
       const loaded = await store.load(aggregate, id);

@@ -1,95 +1,222 @@
-import type { Entry, IndexedEntry, PadContent, PadRef, WorkingState } from '../../application/ports.js';
+import type {
+  Entry,
+  IndexedEntry,
+  LedgerElements,
+  PadContent,
+  PadRef,
+  PadState,
+  Pushed,
+  WorkingState,
+} from '../../application/ports.js';
+
+type Element = Entry | 'lost' | { readonly entryId: string; readonly of: number };
+
+interface List {
+  readonly clears: number;
+  readonly elements: Element[];
+  /** The clear that began it. */
+  readonly by?: { readonly clearId: string; readonly removed: number };
+}
 
 interface Pad {
   content: PadContent;
-  entries: Entry[];
-  readonly staged: Map<string, { readonly revision: number; readonly content: string }>;
-  readonly cleared: Map<string, readonly Entry[]>;
+  list: List;
+  readonly staged: Map<string, { readonly revision: number; readonly eventId: string; readonly content: string }>;
+  readonly cleared: Map<string, List>;
+  readonly keyed: Map<string, Pushed>;
 }
 
 const nameOf = ({ ownerId, scratchpadId }: PadRef) => `${ownerId}:${scratchpadId}`;
 const stageOf = (revision: number, eventId: string) => `${revision}:${eventId}`;
+const isEntry = (element: Element | undefined): element is Entry => typeof element === 'object' && 'content' in element;
+const newList = (clears = 0, length = 0): List => ({ clears, elements: Array<Element>(length).fill('lost') });
 
 /** Working state for as long as the process lives; the same rules as the Redis one. */
 export class MemoryWorkingState implements WorkingState {
   private readonly pads = new Map<string, Pad>();
+  private readonly refs = new Map<string, PadRef>();
+  private readonly noted = new Set<string>();
+  private readonly checks = new Set<string>();
+  private connections = 1;
 
-  create(pad: PadRef, at: string): Promise<void> {
-    if (!this.pads.has(nameOf(pad))) {
-      const content = { revision: 0, content: '', at };
-      this.pads.set(nameOf(pad), { content, entries: [], staged: new Map(), cleared: new Map() });
-    }
-    return Promise.resolve();
+  async create(pad: PadRef, at: string, { clears, length } = { clears: 0, length: 0 }): Promise<void> {
+    if (this.pads.has(nameOf(pad))) return;
+    this.refs.set(nameOf(pad), pad);
+    const content = { revision: 0, content: '', at };
+    this.pads.set(nameOf(pad), {
+      ...{ content, list: newList(clears, length) },
+      ...{ staged: new Map(), cleared: new Map(), keyed: new Map() },
+    });
   }
 
-  append(pad: PadRef, entry: Entry): Promise<number | undefined> {
-    return Promise.resolve(this.pads.get(nameOf(pad))?.entries.push(structuredClone(entry)));
-  }
-
-  entries(
-    pad: PadRef,
-    after: number,
-    limit: number,
-  ): Promise<{ readonly entries: readonly IndexedEntry[]; readonly length: number } | undefined> {
+  async append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<Pushed | undefined> {
     const found = this.pads.get(nameOf(pad));
-    if (!found) return Promise.resolve(undefined);
-    const entries = found.entries
+    const before = key && found?.keyed.get(entry.id);
+    if (!found || before) return before;
+    this.noted.add(nameOf(pad));
+    const pushed = { index: found.list.elements.push(structuredClone(entry)), clears: found.list.clears };
+    if (key) found.keyed.set(entry.id, { ...pushed, before: { at: entry.at, digest: key.digest } });
+    return pushed;
+  }
+
+  async entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined> {
+    const found = this.pads.get(nameOf(pad));
+    const list = clearId === undefined ? found?.list : found?.cleared.get(clearId);
+    if (!list) return undefined;
+    const page = list.elements
       .slice(after, after + limit)
-      .map((entry, place) => ({ ...structuredClone(entry), index: after + place + 1 }));
-    return Promise.resolve({ entries, length: found.entries.length });
+      .map((element, place) => [element, after + place + 1] as const);
+    return {
+      entries: page.flatMap(([element, index]): IndexedEntry[] =>
+        isEntry(element) ? [{ ...structuredClone(element), index }] : [],
+      ),
+      lost: page.flatMap(([element, index]) => (element === 'lost' ? [index] : [])),
+      repeats: page.flatMap(([element, index]) =>
+        element === 'lost' || isEntry(element) ? [] : [{ ...element, index }],
+      ),
+      length: list.elements.length,
+      gaps: gapsIn(list),
+      clears: list.clears,
+    };
   }
 
-  stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean> {
-    return Promise.resolve(
-      this.pads.get(nameOf(pad))?.staged.set(stageOf(revision, eventId), { revision, content }) !== undefined,
-    );
+  async stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean> {
+    const found = this.pads.get(nameOf(pad));
+    found?.staged.set(stageOf(revision, eventId), { revision, eventId, content });
+    if (found) this.noted.add(nameOf(pad));
+    return found !== undefined;
   }
 
-  promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<void> {
+  async promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<void> {
     const found = this.pads.get(nameOf(pad));
     const staged = found?.staged.get(stageOf(revision, eventId));
-    if (!found || !staged) return Promise.resolve();
-    if (found.content.revision < revision) found.content = { revision, content: staged.content, at };
-    for (const [name, other] of found.staged) if (other.revision <= revision) found.staged.delete(name);
-    return Promise.resolve();
+    if (!found) return;
+    if (staged && found.content.revision < revision) found.content = { revision, content: staged.content, at };
+    for (const [name, other] of found.staged) if (other.revision <= found.content.revision) found.staged.delete(name);
   }
 
-  unstage(pad: PadRef, revision: number, eventId: string): Promise<void> {
+  async unstage(pad: PadRef, revision: number, eventId: string): Promise<void> {
     this.pads.get(nameOf(pad))?.staged.delete(stageOf(revision, eventId));
-    return Promise.resolve();
   }
 
-  content(pad: PadRef): Promise<PadContent | undefined> {
-    return Promise.resolve(this.pads.get(nameOf(pad))?.content);
+  async content(pad: PadRef): Promise<PadContent | undefined> {
+    return this.pads.get(nameOf(pad))?.content;
   }
 
-  clearEntries(
+  async clearEntries(
     pad: PadRef,
     clearId: string,
   ): Promise<{ readonly count: number; readonly lastEntryId?: string } | undefined> {
     const found = this.pads.get(nameOf(pad));
-    if (!found) return Promise.resolve(undefined);
-    const removed = found.cleared.get(clearId) ?? found.entries;
+    if (!found) return undefined;
     if (!found.cleared.has(clearId)) {
-      found.cleared.set(clearId, removed);
-      found.entries = [];
+      if (found.list.by?.clearId === clearId) return { count: found.list.by.removed };
+      const removed = found.list.elements.length - gapsIn(found.list);
+      found.cleared.set(clearId, found.list);
+      found.list = { ...newList(found.list.clears + 1), by: { clearId, removed } };
+      this.noted.add(nameOf(pad));
     }
-    const last = removed.at(-1);
-    return Promise.resolve({ count: removed.length, ...(last && { lastEntryId: last.id }) });
+    const list = found.cleared.get(clearId) ?? newList();
+    const last = list.elements.at(-1);
+    return { count: list.elements.length - gapsIn(list), ...(isEntry(last) && { lastEntryId: last.id }) };
   }
 
-  forgetCleared(pad: PadRef, clearId: string): Promise<void> {
+  async forgetCleared(pad: PadRef, clearId: string): Promise<void> {
     this.pads.get(nameOf(pad))?.cleared.delete(clearId);
-    return Promise.resolve();
   }
 
-  destroy(pad: PadRef): Promise<number> {
+  async destroy(pad: PadRef): Promise<number> {
     const found = this.pads.get(nameOf(pad));
     this.pads.delete(nameOf(pad));
-    return Promise.resolve(found ? 2 + found.cleared.size : 0);
+    return found ? 2 + found.cleared.size : 0;
   }
 
-  exists(pad: PadRef): Promise<boolean> {
-    return Promise.resolve(this.pads.has(nameOf(pad)));
+  async exists(pad: PadRef): Promise<boolean> {
+    return this.pads.has(nameOf(pad));
+  }
+
+  async state(pad: PadRef): Promise<PadState> {
+    const found = this.pads.get(nameOf(pad));
+    return {
+      ledger: found && { clears: found.list.clears, length: found.list.elements.length },
+      contentRevision: found?.content.revision,
+      at: found?.content.at ?? '',
+      staged: [...(found?.staged.values() ?? [])].map(({ revision, eventId }) => ({ revision, eventId })),
+      unfinishedClears: [...(found?.cleared.keys() ?? [])],
+      keyed: found?.keyed.size ?? 0,
+    };
+  }
+
+  async mend(pad: PadRef, { clears, length }: { readonly clears: number; readonly length: number }): Promise<void> {
+    const found = this.pads.get(nameOf(pad));
+    if (!found || found.list.clears > clears) return;
+    if (found.list.clears < clears) found.list = newList(clears);
+    while (found.list.elements.length < length) found.list.elements.push('lost');
+  }
+
+  async markRepeated(
+    pad: PadRef,
+    { clears, index, entryId, of }: { clears: number; index: number; entryId: string; of: number },
+  ): Promise<void> {
+    const list = this.pads.get(nameOf(pad))?.list;
+    const element = list?.elements[index - 1];
+    if (list?.clears === clears && isEntry(element) && element.id === entryId)
+      list.elements[index - 1] = { entryId, of };
+  }
+
+  async pruneKeyed(pad: PadRef, keep: number): Promise<void> {
+    const keyed = this.pads.get(nameOf(pad))?.keyed ?? new Map<string, Pushed>();
+    for (const id of [...keyed.keys()].slice(0, Math.max(0, keyed.size - keep))) keyed.delete(id);
+  }
+
+  async touched(limit: number): Promise<readonly PadRef[]> {
+    return [...this.noted].slice(0, limit).flatMap((name) => this.refs.get(name) ?? []);
+  }
+
+  async settled(pad: PadRef): Promise<void> {
+    this.noted.delete(nameOf(pad));
+  }
+
+  async *scan(): AsyncIterable<PadRef> {
+    for (const name of this.pads.keys()) {
+      const ref = this.refs.get(name);
+      if (ref) yield Promise.resolve(ref);
+    }
+  }
+
+  async runId(): Promise<string> {
+    return 'memory';
+  }
+
+  connection(): number {
+    return this.connections;
+  }
+
+  isChecked(pad: PadRef): boolean {
+    return this.checks.has(nameOf(pad));
+  }
+
+  checked(pad: PadRef, connection: number): void {
+    if (connection === this.connections) this.checks.add(nameOf(pad));
+  }
+
+  /** As if the server had come back without what was appended last. */
+  loseTail(pad: PadRef, keep: number): void {
+    this.pads.get(nameOf(pad))?.list.elements.splice(keep);
+    this.reconnect();
+  }
+
+  /** As if somebody had emptied the server while it ran. */
+  loseEverything(): void {
+    this.pads.clear();
+    this.noted.clear();
+  }
+
+  /** As if the connection had broken. */
+  reconnect(): void {
+    this.connections += 1;
+    this.checks.clear();
   }
 }
+
+const gapsIn = ({ elements }: List): number => elements.filter((element) => !isEntry(element)).length;

@@ -1,13 +1,55 @@
 import type { Redis } from 'ioredis';
 
-// Why scripts, and why these four: docs/decisions/0003-content-is-a-hash.md. Each is one atomic step on one pad.
+// Why scripts, and why these: docs/decisions/0003-content-is-a-hash.md and 0030-ledger-and-stream.md. Each is one atomic
+// step on one pad. Names of staged texts and unfinished clears stand in lists of their own (fields `stages`, `clears`), so
+// that no script walks a hash that also remembers thousands of keyed appends.
 
-const stage = `
+/** Lists of names in one field, separated by blanks. */
+const names = `
+local function names(field)
+  return redis.call('HGET', KEYS[1], field) or ''
+end
+local function keep(field, list)
+  if list == '' then redis.call('HDEL', KEYS[1], field) else redis.call('HSET', KEYS[1], field, list) end
+end
+local function without(list, name)
+  local left = {}
+  for one in string.gmatch(list, '%S+') do if one ~= name then left[#left + 1] = one end end
+  return table.concat(left, ' ')
+end
+local function with(list, name)
+  local others = without(list, name)
+  return others == '' and name or others .. ' ' .. name
+end`;
+
+/** KEYS entries, content, touched; ARGV element, pad, entry id or '', digest, at. */
+const append = `
+local keyed = ARGV[3] ~= ''
+if keyed then
+  local before = redis.call('HGET', KEYS[2], 'entry:' .. ARGV[3])
+  if before then return { 0, before } end
+end
+local length = redis.call('RPUSHX', KEYS[1], ARGV[1])
+if length == 0 then return false end
+redis.call('SADD', KEYS[3], ARGV[2])
+local header = redis.call('LINDEX', KEYS[1], 0)
+if keyed then
+  local clears = string.match(header, '"clears":(%d+)') or '0'
+  redis.call('HSET', KEYS[2], 'entry:' .. ARGV[3], clears .. ' ' .. (length - 1) .. ' ' .. ARGV[5] .. ' ' .. ARGV[4])
+end
+return { length - 1, header }`;
+
+/** KEYS content, touched; ARGV revision, event id, text, pad. */
+const stage = `${names}
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'staged:' .. ARGV[1] .. ':' .. ARGV[2], ARGV[3])
+local name = ARGV[1] .. ':' .. ARGV[2]
+redis.call('HSET', KEYS[1], 'staged:' .. name, ARGV[3])
+keep('stages', with(names('stages'), name))
+redis.call('SADD', KEYS[2], ARGV[4])
 return 1`;
 
-const promote = `
+/** KEYS content; ARGV revision, event id, at. */
+const promote = `${names}
 local current = tonumber(redis.call('HGET', KEYS[1], 'revision') or '')
 if not current then return 0 end
 local revision = tonumber(ARGV[1])
@@ -18,47 +60,140 @@ if revision > current then
     current = revision
   end
 end
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local staged = tonumber(string.match(field, '^staged:(%d+):') or '')
-  if staged and staged <= current then redis.call('HDEL', KEYS[1], field) end
+local list = names('stages')
+local left = list
+for name in string.gmatch(list, '%S+') do
+  if tonumber(string.match(name, '^(%d+):')) <= current then
+    redis.call('HDEL', KEYS[1], 'staged:' .. name)
+    left = without(left, name)
+  end
 end
+if left ~= list then keep('stages', left) end
 return 1`;
 
-const clearEntries = `
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 0 then return false end
-if redis.call('EXISTS', KEYS[3]) == 0 then
-  local header = redis.call('LINDEX', KEYS[2], 0)
-  redis.call('HSET', KEYS[1], 'cleared:' .. ARGV[1], '')
-  redis.call('RENAME', KEYS[2], KEYS[3])
-  redis.call('RPUSH', KEYS[2], header)
-end
-return { redis.call('LLEN', KEYS[3]) - 1, redis.call('LINDEX', KEYS[3], -1) }`;
+/** KEYS content; ARGV revision, event id. */
+const unstage = `${names}
+local name = ARGV[1] .. ':' .. ARGV[2]
+if redis.call('HDEL', KEYS[1], 'staged:' .. name) == 1 then keep('stages', without(names('stages'), name)) end
+return 1`;
 
-const destroy = `
-local gone = 0
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local clearId = string.match(field, '^cleared:(.*)$')
-  if clearId then gone = gone + redis.call('DEL', ARGV[1] .. clearId) end
+/** KEYS content, entries, cleared copy, touched; ARGV clear id, pad. */
+const clearEntries = `${names}
+if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 0 then return false end
+local header = cjson.decode(redis.call('LINDEX', KEYS[2], 0))
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  if header.by == ARGV[1] then return { header.removed, '' } end
+  local removed = redis.call('LLEN', KEYS[2]) - 1 - (header.gaps or 0)
+  local next = { form = 1, clears = (header.clears or 0) + 1, by = ARGV[1], removed = removed }
+  keep('clears', with(names('clears'), ARGV[1]))
+  redis.call('RENAME', KEYS[2], KEYS[3])
+  redis.call('RPUSH', KEYS[2], cjson.encode(next))
+  redis.call('SADD', KEYS[4], ARGV[2])
 end
-return gone + redis.call('DEL', KEYS[1], KEYS[2])`;
+local old = cjson.decode(redis.call('LINDEX', KEYS[3], 0))
+return { redis.call('LLEN', KEYS[3]) - 1 - (old.gaps or 0), redis.call('LINDEX', KEYS[3], -1) }`;
+
+/** KEYS content, cleared copy; ARGV clear id. */
+const forgetCleared = `${names}
+local list = names('clears')
+local left = without(list, ARGV[1])
+if left ~= list then keep('clears', left) end
+return redis.call('UNLINK', KEYS[2])`;
+
+/** KEYS content, entries; ARGV first part of the copies' names. */
+const destroy = `${names}
+local gone = 0
+for clearId in string.gmatch(names('clears'), '%S+') do gone = gone + redis.call('UNLINK', ARGV[1] .. clearId) end
+return gone + redis.call('UNLINK', KEYS[1], KEYS[2])`;
+
+/** KEYS entries; ARGV clears, length. */
+const mend = `
+local text = redis.call('LINDEX', KEYS[1], 0)
+if not text then return 0 end
+local header = cjson.decode(text)
+local clears = tonumber(ARGV[1])
+if (header.clears or 0) > clears then return 0 end
+if (header.clears or 0) < clears then
+  redis.call('UNLINK', KEYS[1])
+  header = { form = 1, clears = clears }
+  redis.call('RPUSH', KEYS[1], cjson.encode(header))
+end
+local missing = tonumber(ARGV[2]) - (redis.call('LLEN', KEYS[1]) - 1)
+if missing <= 0 then return 0 end
+header.gaps = (header.gaps or 0) + missing
+redis.call('LSET', KEYS[1], 0, cjson.encode(header))
+local chunk = {}
+for place = 1, missing do
+  chunk[#chunk + 1] = 'null'
+  if #chunk == 1000 or place == missing then
+    redis.call('RPUSH', KEYS[1], unpack(chunk))
+    chunk = {}
+  end
+end
+return missing`;
+
+/** KEYS entries; ARGV clears, index, entry id, first index. */
+const repeat = `
+local text = redis.call('LINDEX', KEYS[1], 0)
+if not text then return 0 end
+local header = cjson.decode(text)
+if (header.clears or 0) ~= tonumber(ARGV[1]) then return 0 end
+local element = redis.call('LINDEX', KEYS[1], ARGV[2])
+if not element or string.sub(element, 1, #ARGV[3] + 4) ~= '["' .. ARGV[3] .. '",' then return 0 end
+header.gaps = (header.gaps or 0) + 1
+redis.call('LSET', KEYS[1], 0, cjson.encode(header))
+redis.call('LSET', KEYS[1], ARGV[2], '{"entryId":"' .. ARGV[3] .. '","of":' .. ARGV[4] .. '}')
+return 1`;
+
+/** KEYS touched, being audited: what was touched joins what is still being audited. */
+const takeTouched = `
+redis.call('SUNIONSTORE', KEYS[2], KEYS[2], KEYS[1])
+redis.call('DEL', KEYS[1])
+return redis.call('SRANDMEMBER', KEYS[2], ARGV[1])`;
 
 /** The scripts as commands of a client. */
 export interface PadScripts {
-  padStage(content: string, revision: number, eventId: string, body: string): Promise<number>;
+  padAppend(
+    entries: string,
+    content: string,
+    touched: string,
+    ...args: readonly [element: string, pad: string, entryId: string, digest: string, at: string]
+  ): Promise<readonly [index: number, header: string] | null>;
+  padStage(
+    content: string,
+    touched: string,
+    revision: number,
+    eventId: string,
+    body: string,
+    pad: string,
+  ): Promise<number>;
   padPromote(content: string, revision: number, eventId: string, at: string): Promise<number>;
+  padUnstage(content: string, revision: number, eventId: string): Promise<number>;
   padClearEntries(
     content: string,
     entries: string,
     cleared: string,
+    touched: string,
     clearId: string,
+    pad: string,
   ): Promise<readonly [count: number, last: string] | null>;
+  padForgetCleared(content: string, cleared: string, clearId: string): Promise<number>;
   padDestroy(content: string, entries: string, clearedPrefix: string): Promise<number>;
+  padMend(entries: string, clears: number, length: number): Promise<number>;
+  padRepeat(entries: string, clears: number, index: number, entryId: string, of: number): Promise<number>;
+  padTakeTouched(touched: string, audited: string, limit: number): Promise<readonly string[]>;
 }
 
 export function withScripts(redis: Redis): Redis & PadScripts {
-  redis.defineCommand('padStage', { numberOfKeys: 1, lua: stage });
+  redis.defineCommand('padAppend', { numberOfKeys: 3, lua: append });
+  redis.defineCommand('padStage', { numberOfKeys: 2, lua: stage });
   redis.defineCommand('padPromote', { numberOfKeys: 1, lua: promote });
-  redis.defineCommand('padClearEntries', { numberOfKeys: 3, lua: clearEntries });
+  redis.defineCommand('padUnstage', { numberOfKeys: 1, lua: unstage });
+  redis.defineCommand('padClearEntries', { numberOfKeys: 4, lua: clearEntries });
+  redis.defineCommand('padForgetCleared', { numberOfKeys: 2, lua: forgetCleared });
   redis.defineCommand('padDestroy', { numberOfKeys: 2, lua: destroy });
+  redis.defineCommand('padMend', { numberOfKeys: 1, lua: mend });
+  redis.defineCommand('padRepeat', { numberOfKeys: 1, lua: repeat });
+  redis.defineCommand('padTakeTouched', { numberOfKeys: 2, lua: takeTouched });
   return redis as Redis & PadScripts; // It has just been given them.
 }

@@ -1,25 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { PadRef, WorkingState } from '../../application/ports.js';
+import type { PadRef, Pushed, WorkingState } from '../../application/ports.js';
+import { Checks } from './checks.js';
 import { connect, replies, run } from './connection.js';
 import { assertDurable } from './durability.js';
-import { entryText, header, readEntry } from './entry-form.js';
+import { entryText, headerOf, lostElement, readElements, readEntry, readHeader } from './entry-form.js';
 import { scanPads } from './scan.js';
 import { withScripts } from './scripts.js';
 
 export interface RedisWorkingState extends WorkingState {
   /** Throws StartupError when Redis evicts; answers what else is weaker than it should be, one line each. */
   assertDurable(): Promise<string[]>;
-  /** Every pad that has keys, each at least once, while others come and go. */
-  scan(): AsyncIterable<PadRef>;
-  /** Changes when Redis was restarted: then it may have lost what it had not written to disk. */
-  runId(): Promise<string>;
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Elements made with one command, at most. */
+const chunkSize = 1_000;
+/** Keyed appends looked at with one command. */
+const scanned = 1_000;
+
 /**
  * Working state in Redis. A pad is two keys, `scratchpad:{owner}:{scratchpad}:content` (a hash) and `…:entries` (a list),
- * and while a clear is unfinished `…:cleared:{clearId}`. No key ever has a TTL.
+ * and while a clear is unfinished `…:cleared:{clearId}`. Two sets name the pads that the auditor has to look at:
+ * `scratchpads:touched`, and `scratchpads:audited` for those it is looking at. No key ever has a TTL.
  */
 export function openWorkingState(url: string, options: { readonly keyPrefix?: string } = {}): RedisWorkingState {
   const redis = withScripts(connect(url));
@@ -28,47 +31,57 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
     `${prefix}scratchpad:${ownerId}:${scratchpadId}:${name}`;
   const content = (pad: PadRef) => key(pad, 'content');
   const entries = (pad: PadRef) => key(pad, 'entries');
+  const touched = `${prefix}scratchpads:touched`;
+  const audited = `${prefix}scratchpads:audited`;
+  const checks = new Checks();
+  // Also when it ends: what is asked for meanwhile may leave over the next one.
+  for (const change of ['ready', 'close']) redis.on(change, () => checks.reconnected());
 
   return {
-    create: (pad, at) =>
+    create: (pad, at, { clears, length } = { clears: 0, length: 0 }) =>
       run(async () => {
         // The list is made aside and put in place only where there is none; the transaction leaves nothing behind.
         const made = key(pad, `made:${randomUUID()}`);
-        replies(
-          await redis
-            .multi()
-            .hsetnx(content(pad), 'revision', '0')
-            .hsetnx(content(pad), 'at', at)
-            .hsetnx(content(pad), 'body', '')
-            .rpush(made, header)
-            .renamenx(made, entries(pad))
-            .del(made)
-            .exec(),
+        const making = redis
+          .multi()
+          .hsetnx(content(pad), 'revision', '0')
+          .hsetnx(content(pad), 'at', at)
+          .hsetnx(content(pad), 'body', '')
+          .rpush(made, headerOf(clears, length));
+        for (let left = length; left > 0; left -= chunkSize) {
+          making.rpush(made, ...Array<string>(Math.min(left, chunkSize)).fill(lostElement));
+        }
+        replies(await making.renamenx(made, entries(pad)).del(made).exec());
+      }),
+
+    append: (pad, entry, keyed) =>
+      run(async () => {
+        const pushed = await redis.padAppend(
+          ...([entries(pad), content(pad), touched, entryText(entry), memberOf(pad)] as const),
+          ...(keyed ? ([entry.id, keyed.digest, entry.at] as const) : (['', '', ''] as const)),
         );
+        if (!pushed) return undefined;
+        const [index, told] = pushed;
+        return index === 0 ? pushedBefore(told) : { index, clears: readHeader(told).clears };
       }),
 
-    append: (pad, entry) =>
+    entries: (pad, after, limit, clearId) =>
       run(async () => {
-        const length = await redis.rpushx(entries(pad), entryText(entry));
-        return length === 0 ? undefined : length - 1;
-      }),
-
-    entries: (pad, after, limit) =>
-      run(async () => {
-        const [page, length] = replies(
+        const list = clearId === undefined ? entries(pad) : key(pad, `cleared:${clearId}`);
+        const [page, length, head] = replies(
           await redis
             .multi()
-            .lrange(entries(pad), after + 1, after + limit)
-            .llen(entries(pad))
+            .lrange(list, after + 1, after + limit)
+            .llen(list)
+            .lindex(list, 0)
             .exec(),
-        ) as [string[], number]; // What the two commands answer.
-        if (length === 0) return undefined;
-        const found = limit > 0 ? page.map((text, place) => ({ ...readEntry(text), index: after + 1 + place })) : [];
-        return { entries: found, length: length - 1 };
+        ) as [string[], number, string | null]; // What the three commands answer.
+        if (head === null) return undefined;
+        return { ...readElements(limit > 0 ? page : [], after + 1), length: length - 1, ...readHeader(head) };
       }),
 
     stage: (pad, revision, eventId, text) =>
-      run(async () => (await redis.padStage(content(pad), revision, eventId, text)) === 1),
+      run(async () => (await redis.padStage(content(pad), touched, revision, eventId, text, memberOf(pad))) === 1),
 
     promote: (pad, revision, eventId, at) =>
       run(async () => {
@@ -77,7 +90,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
 
     unstage: (pad, revision, eventId) =>
       run(async () => {
-        await redis.hdel(content(pad), `staged:${revision}:${eventId}`);
+        await redis.padUnstage(content(pad), revision, eventId);
       }),
 
     content: (pad) =>
@@ -89,31 +102,88 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
 
     clearEntries: (pad, clearId) =>
       run(async () => {
+        const copy = key(pad, `cleared:${clearId}`);
         const cleared = await redis.padClearEntries(
-          content(pad),
-          entries(pad),
-          key(pad, `cleared:${clearId}`),
-          clearId,
+          ...([content(pad), entries(pad), copy, touched, clearId, memberOf(pad)] as const),
         );
         if (!cleared) return undefined;
         const [count, last] = cleared;
-        return { count, ...(count > 0 && { lastEntryId: readEntry(last).id }) };
+        return { count, ...(last.startsWith('[') && { lastEntryId: readEntry(last).id }) };
       }),
 
     forgetCleared: (pad, clearId) =>
       run(async () => {
-        replies(
-          await redis
-            .multi()
-            .del(key(pad, `cleared:${clearId}`))
-            .hdel(content(pad), `cleared:${clearId}`)
-            .exec(),
-        );
+        await redis.padForgetCleared(content(pad), key(pad, `cleared:${clearId}`), clearId);
       }),
 
     destroy: (pad) => run(() => redis.padDestroy(content(pad), entries(pad), key(pad, 'cleared:'))),
 
     exists: (pad) => run(async () => (await redis.exists(content(pad), entries(pad))) > 0),
+
+    state: (pad) =>
+      run(async () => {
+        const [head, length, fields, size] = replies(
+          await redis
+            .multi()
+            .lindex(entries(pad), 0)
+            .llen(entries(pad))
+            .hmget(content(pad), 'revision', 'at', 'stages', 'clears')
+            .hlen(content(pad))
+            .exec(),
+        ) as [string | null, number, (string | null)[], number]; // What the four commands answer.
+        const [revision, at, stages, clears] = fields;
+        const staged = namesIn(stages).map((name) => {
+          const mark = name.indexOf(':');
+          return { revision: Number(name.slice(0, mark)), eventId: name.slice(mark + 1) };
+        });
+        return {
+          ledger: head === null ? undefined : { clears: readHeader(head).clears, length: length - 1 },
+          contentRevision: typeof revision === 'string' ? Number(revision) : undefined,
+          at: at ?? '',
+          staged,
+          unfinishedClears: namesIn(clears),
+          keyed: Math.max(0, size - 3 - staged.length - (stages ? 1 : 0) - (clears ? 1 : 0)),
+        };
+      }),
+
+    mend: (pad, { clears, length }) =>
+      run(async () => {
+        await redis.padMend(entries(pad), clears, length);
+      }),
+
+    markRepeated: (pad, { clears, index, entryId, of }) =>
+      run(async () => {
+        await redis.padRepeat(entries(pad), clears, index, entryId, of);
+      }),
+
+    pruneKeyed: (pad, keep) =>
+      run(async () => {
+        const found: { readonly field: string; readonly at: string }[] = [];
+        let cursor = '0';
+        do {
+          const [next, flat] = await redis.hscan(content(pad), cursor, 'MATCH', 'entry:*', 'COUNT', scanned);
+          cursor = next;
+          for (let n = 0; n + 1 < flat.length; n += 2) {
+            found.push({ field: flat[n] ?? '', at: pushedBefore(flat[n + 1] ?? '').before.at });
+          }
+        } while (cursor !== '0');
+        const old = found.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(keep);
+        for (let start = 0; start < old.length; start += chunkSize) {
+          await redis.hdel(content(pad), ...old.slice(start, start + chunkSize).map(({ field }) => field));
+        }
+      }),
+
+    touched: (limit) =>
+      run(async () => (await redis.padTakeTouched(touched, audited, limit)).map((member) => padOf(member))),
+
+    settled: (pad) =>
+      run(async () => {
+        await redis.srem(audited, memberOf(pad));
+      }),
+
+    connection: () => checks.connection,
+    isChecked: (pad) => checks.has(pad),
+    checked: (pad, connection) => checks.add(pad, connection),
 
     scan: () => scanPads(redis, prefix),
 
@@ -131,4 +201,19 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       return Promise.resolve();
     },
   };
+}
+
+const memberOf = ({ ownerId, scratchpadId }: PadRef): string => `${ownerId}:${scratchpadId}`;
+
+function padOf(member: string): PadRef {
+  const [ownerId = '', scratchpadId = ''] = member.split(':');
+  return { ownerId, scratchpadId };
+}
+
+const namesIn = (list: string | null | undefined): string[] => list?.split(' ').filter(Boolean) ?? [];
+
+/** What the hash remembers of a keyed append: clears, index, time, digest of the request. */
+function pushedBefore(told: string): Pushed & Required<Pick<Pushed, 'before'>> {
+  const [clears, index, at = '', digest = ''] = told.split(' ');
+  return { clears: Number(clears), index: Number(index), before: { at, digest } };
 }

@@ -3,6 +3,7 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation.js';
 import { readMatching } from '../../pad-filter.js';
+import type { Place } from '../../pad-reading.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 /** Oldest first, the order of the ledger; `order=desc` starts at its end. */
@@ -27,13 +28,21 @@ export const listEntries = operation({
     const place = context.cursors.open('scratchpad.entry.list', filter, cursor);
     if (isRefusal(place)) return place;
     const pad = { scratchpadId, ownerId: context.caller.userId };
-    const stretch = { limit, order, after: place === undefined ? undefined : Number(place) };
+    const stretch = { limit, order, after: place === undefined ? undefined : placeIn(place) };
     const read = await readMatching(pad, stretch, { kind, author }, context);
     if (!read) return refuse('not_found');
-    const { entries, next } = read;
+    const { entries, lost, next } = read;
     return {
       items: entries.map((entry) => ({ ...entry, scratchpadId, createdAt: entry.at })),
-      nextCursor: next === undefined ? null : context.cursors.seal('scratchpad.entry.list', filter, String(next)),
+      nextCursor: next ? context.cursors.seal('scratchpad.entry.list', filter, textOf(next)) : null,
+      ...(lost.length > 0 && { lost: lost.map(([from, to]) => ({ from, to })) }),
     };
   },
 });
+
+const textOf = ({ clears, index }: Place): string => `${clears}.${index}`;
+
+function placeIn(text: string): Place {
+  const [clears, index] = text.split('.');
+  return { clears: Number(clears), index: Number(index) };
+}

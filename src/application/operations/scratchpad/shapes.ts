@@ -24,6 +24,10 @@ export const contentShape = z.object({
   bytes: z.number().int(),
   sha256: z.string(),
   updatedAt: time(),
+  lost: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The text of this revision was lost; what is shown is what was left of an earlier one.' }),
 });
 
 export const entryShape = z.object({
