@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from '../../projections/sql.js';
@@ -10,6 +9,7 @@ import { Program } from '../faults/rig/program.js';
 import { foundIn, makeCanary } from '../support/canary.js';
 import { runCli } from '../support/cli.js';
 import { dumpDatabase, dumpRedis, logStatements, postgresLog } from '../support/dumps.js';
+import { freePort } from '../support/free-port.js';
 import { envOf } from '../support/program-env.js';
 import { restClient, type RestReply } from '../support/rest-client.js';
 import { startStack, type Stack } from '../support/stack.js';
@@ -190,15 +190,6 @@ const cliAs = (url: string, key: string, stdin: string) => ({
   env: { PALIMPSEST_URL: url, PALIMPSEST_KEY: key },
   stdin,
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo; // it listens on TCP
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe('W2 sealed-store single-copy', () => {
   it('one sealed row holds the credential, and agents have no column for one', async () => {
