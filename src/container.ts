@@ -110,7 +110,7 @@ interface Running {
 }
 
 /** Wires everything. What was opened is closed by `close`, last opened first, so that nothing loses what it stands on. */
-export function makeContainer(config: Config, backends: Backends, log: Log) {
+export function makeContainer(config: Config, backends: Backends, log: Log, metrics: Metrics = makeMetrics()) {
   const container = new Container({ defaultScope: 'Singleton' });
   const opened: Running[] = [];
   const closing = <Service extends Running>(service: Service): Service => {
@@ -123,7 +123,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log) {
   container.bind(T.backends).toConstantValue(backends);
   container.bind(T.log).toConstantValue(log);
   container.bind(T.clock).toConstantValue({ now: () => new Date() });
-  container.bind(T.metrics).toResolvedValue(makeMetrics);
+  container.bind(T.metrics).toConstantValue(metrics);
   container
     .bind(T.eventLog)
     .toResolvedValue(

@@ -5,9 +5,11 @@ import { operations } from './application/registry.js';
 import { systemStreams } from './application/system-work.js';
 import { makeContainer, T, type Backends } from './container.js';
 import type { Config } from './infrastructure/config.js';
+import { startBackground } from './background.js';
 import { startEmbedded } from './infrastructure/embedded/embedded.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
 import type { makeLog } from './infrastructure/log.js';
+import { makeMetrics } from './infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from './infrastructure/secrets.js';
 import { startRestServer } from './interfaces/rest/server.js';
 
@@ -30,16 +32,20 @@ export interface Serving {
 }
 
 type Log = ReturnType<typeof makeLog>;
+type Metrics = ReturnType<typeof makeMetrics>;
 
 /** Starts what a role needs. Throws StartupError with one line when it cannot. */
 export async function serve(config: Config, role: Role, log: Log, say: (line: string) => void): Promise<Serving> {
   const embedded = await startBackends(config, role, say);
+  const { backends } = embedded;
   try {
-    const running = await startRoles(config, embedded.backends, role, log);
+    const running = await (role === 'all'
+      ? startAll(config, backends, log, say)
+      : startRole(config, backends, role, log));
     return {
       url: running.url,
       adminKeyFile: running.adminKeyFile,
-      backends: embedded.backends,
+      backends,
       async stop() {
         await running.stop();
         await embedded.stop();
@@ -47,6 +53,28 @@ export async function serve(config: Config, role: Role, log: Log, say: (line: st
     };
   } catch (fault) {
     await embedded.stop();
+    throw fault;
+  }
+}
+
+/** The door in this thread, everything else in one beside it. */
+async function startAll(config: Config, backends: Backends, log: Log, say: (line: string) => void): Promise<Running> {
+  const metrics = makeMetrics();
+  const background = await startBackground(config, backends, metrics, () => {
+    say('The background thread ended; so does the server.');
+    process.exit(1);
+  });
+  try {
+    const door = await startParts(config, backends, ['api'], log, metrics);
+    return {
+      ...door,
+      async stop() {
+        await door.stop();
+        await background.stop();
+      },
+    };
+  } catch (fault) {
+    await background.stop();
     throw fault;
   }
 }
@@ -77,15 +105,29 @@ function given(url: string | undefined): string {
   return url;
 }
 
-/** Starts the parts of a role on backends that serve. */
-export async function startRoles(
+type Part = 'projector' | 'worker' | 'api';
+type Running = Omit<Serving, 'backends'>;
+
+const partsOf: Readonly<Record<Role, readonly Part[]>> = {
+  all: ['projector', 'worker', 'api'],
+  api: ['api'],
+  worker: ['worker'],
+  projector: ['projector'],
+};
+
+/** Starts a role in this thread, on backends that serve. */
+export const startRole = (config: Config, backends: Backends, role: Role, log: Log): Promise<Running> =>
+  startParts(config, backends, partsOf[role], log);
+
+export async function startParts(
   config: Config,
   backends: Backends,
-  role: Role,
+  parts: readonly Part[],
   log: Log,
-): Promise<Omit<Serving, 'backends'>> {
-  const { container, close } = makeContainer(config, backends, log);
-  const has = (part: Role) => role === 'all' || role === part;
+  metrics: Metrics = makeMetrics(),
+): Promise<Running> {
+  const { container, close } = makeContainer(config, backends, log, metrics);
+  const has = (part: Part) => parts.includes(part);
   try {
     if (has('projector')) await container.getAsync(T.projector);
     if (has('worker')) {
@@ -93,7 +135,7 @@ export async function startRoles(
       await container.getAsync(T.purgeWorker);
       await container.getAsync(T.reaper);
     }
-    const rest = has('api') ? await startApi(config, container, log) : undefined;
+    const rest = has('api') ? await startApi(config, container, log, metrics) : undefined;
     return {
       url: rest?.url,
       adminKeyFile: adminKeyFile(config.home),
@@ -109,10 +151,14 @@ export async function startRoles(
   }
 }
 
-async function startApi(config: Config, container: ReturnType<typeof makeContainer>['container'], log: Log) {
-  const [gateway, metrics, system, checks, rootKey] = await Promise.all([
+async function startApi(
+  config: Config,
+  container: ReturnType<typeof makeContainer>['container'],
+  log: Log,
+  metrics: Metrics,
+) {
+  const [gateway, system, checks, rootKey] = await Promise.all([
     container.getAsync(T.gateway),
-    container.getAsync(T.metrics),
     container.getAsync(T.system),
     container.getAsync(T.checks),
     container.getAsync(T.rootKey),

@@ -8,7 +8,7 @@ import type { Config } from '../../src/infrastructure/config.js';
 import { startEventStore } from '../../src/infrastructure/embedded/eventstore/server.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
-import { startRoles, type Role } from '../../src/serve.js';
+import { startRole, type Role } from '../../src/serve.js';
 import { freshDatabase } from './database.js';
 import { restClient, type RestClient } from './rest-client.js';
 
@@ -43,7 +43,7 @@ export async function startStack(): Promise<Stack> {
     keks: makeKekRing({ number: 1, key: randomBytes(32) }),
   };
   const start = async (folder: string, role: Role = 'all') => {
-    const running = await startRoles(configFor(folder), backends, role, makeLog({ level: 'silent' }));
+    const running = await startRole(configFor(folder), backends, role, makeLog({ level: 'silent' }));
     return { url: running.url ?? '', stop: () => running.stop() };
   };
   const main = await start(home);

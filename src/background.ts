@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Metrics } from './application/ports.js';
+import type { Backends } from './container.js';
+import type { Config } from './infrastructure/config.js';
+import { StartupError } from './infrastructure/embedded/startup-error.js';
+import { makeLog } from './infrastructure/log.js';
+import { makeMetrics } from './infrastructure/metrics.js';
+import type { Kek } from './infrastructure/vault/kek-ring.js';
+
+/** What a thread is started with, and what the two sides say to each other. */
+interface Brief {
+  readonly config: Config;
+  readonly backends: Backends;
+}
+type ToMain =
+  | { readonly ready: true }
+  | { readonly failed: string }
+  | { readonly stopped: true }
+  | { readonly metric: 'count' | 'observe'; readonly args: readonly unknown[] };
+
+/** Megabytes for short-lived objects: a batch of events should not outlive them. */
+const youngMegabytes = 64;
+/** What is cut off here is done again from the checkpoint. */
+const stopWithinMs = 10_000;
+
+/**
+ * Runs the projector and the workers of a server in a thread of their own, so that what they do in the background does
+ * not make requests wait. Their metrics are counted with the server's. `lost` hears of a thread that ended unasked.
+ */
+export async function startBackground(
+  config: Config,
+  backends: Backends,
+  metrics: Metrics,
+  lost: () => void,
+): Promise<{ stop(): Promise<void> }> {
+  const thread = new Worker(join(__dirname, 'background.js'), {
+    workerData: { config, backends } satisfies Brief,
+    resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+  });
+  let stopping = false;
+  const said = (wanted: 'ready' | 'stopped') =>
+    new Promise<void>((resolve, reject) => {
+      thread.on('message', (message: ToMain) => {
+        if ('failed' in message) reject(new StartupError(message.failed));
+        else if (wanted in message) resolve();
+      });
+      thread.once('error', reject);
+      thread.once('exit', () => (stopping ? resolve() : reject(new StartupError('The background thread ended.'))));
+    });
+  thread.on('message', (message: ToMain) => {
+    // The other side sends what its own metrics port was called with.
+    if ('metric' in message) (metrics[message.metric] as (...args: readonly unknown[]) => void)(...message.args);
+  });
+  await said('ready');
+  thread.once('exit', () => {
+    if (!stopping) lost();
+  });
+  return {
+    async stop() {
+      stopping = true;
+      const stopped = said('stopped');
+      thread.postMessage('stop');
+      await Promise.race([stopped, pause(stopWithinMs, undefined, { ref: false })]);
+      await thread.terminate();
+    },
+  };
+}
+
+async function run(say: (message: ToMain) => void, stopAsked: Promise<void>): Promise<void> {
+  const { startParts } = await import('./serve.js');
+  const { config, backends } = workerData as Brief; // what startBackground gave
+  const metrics = {
+    ...makeMetrics(),
+    count: (...args: Parameters<Metrics['count']>) => say({ metric: 'count', args }),
+    observe: (...args: Parameters<Metrics['observe']>) => say({ metric: 'observe', args }),
+  };
+  const log = makeLog({ level: config.logLevel, fd: 2 });
+  const running = await startParts(config, withBuffers(backends), ['projector', 'worker'], log, metrics);
+  say({ ready: true });
+  await stopAsked;
+  await running.stop();
+  say({ stopped: true });
+}
+
+/** Between threads, buffers become plain bytes. */
+const withBuffers = ({ keks: { current, all }, ...urls }: Backends): Backends => {
+  const whole = ({ number, key }: Kek): Kek => ({ number, key: Buffer.from(key) });
+  return { ...urls, keks: { current: whole(current), all: all.map(whole) } };
+};
+
+if (!isMainThread && parentPort) {
+  const port = parentPort;
+  const stopAsked = new Promise<void>((resolve) => port.once('message', () => resolve()));
+  run((message) => port.postMessage(message), stopAsked).catch((fault: unknown) => {
+    port.postMessage({ failed: fault instanceof Error ? fault.message : 'The background could not start.' });
+  });
+}
