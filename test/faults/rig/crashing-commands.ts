@@ -1,0 +1,287 @@
+import type { Redis } from 'ioredis';
+import type { Answer, Call, Caller } from './caller.js';
+import { audited, auditedEntries, listed } from './ledger.js';
+import { newPad, newPerson, newThread, type Pad, type Person } from './people.js';
+
+/** What the checks look at. All of it is reached without the process that died. */
+export interface Sight {
+  readonly admin: Caller;
+  readonly redis: Redis;
+}
+
+/** A command about to be sent, and how to tell what became of it. */
+export interface Prepared {
+  readonly by: Caller;
+  readonly call: Call;
+  /** What does not hold: of a command that has not happened, or has happened whole; nothing between is right. */
+  faults(happened: boolean): Promise<readonly string[]>;
+  /** Whether the command's commit is stored. */
+  happened(): Promise<boolean>;
+  /** What is wrong with the answer to the retry of a command that was committed already. */
+  answer?(answer: Answer): readonly string[];
+}
+
+export interface CrashingCommand {
+  readonly name: string;
+  /** Crash points that the design names: a run that does not come by them is no good. */
+  readonly designed: readonly string[];
+  prepare(sight: Sight): Promise<Prepared>;
+}
+
+const keysOf = async (redis: Redis, scratchpadId: string): Promise<readonly string[]> =>
+  (await redis.keys(`scratchpad:*:${scratchpadId}:*`)).map((key) => key.split(':').slice(3).join(':')).sort();
+
+/** `what` is not so. */
+const unless = (isSo: boolean, what: string): string[] => (isSo ? [] : [what]);
+
+async function person({ admin }: Sight): Promise<Person> {
+  return newPerson(admin, 'Ada');
+}
+
+/** A pad with content at r1 and three entries. */
+async function written(caller: Caller): Promise<Pad> {
+  const pad = await newPad(caller);
+  await caller.done('PUT', `/v1/scratchpads/${pad.id}/content`, { content: 'the plan' });
+  for (const content of ['one', 'two', 'three'])
+    await caller.done('POST', `/v1/scratchpads/${pad.id}/entries`, { content });
+  return pad;
+}
+
+async function contentFaults(caller: Caller, { redis }: Sight, pad: Pad, content: string, revision: number) {
+  const { data } = await caller.get(`/v1/scratchpads/${pad.id}/content`);
+  const stored = data as { content?: string; revision?: number } | undefined;
+  const owner = (await redis.keys(`scratchpad:*:${pad.id}:content`))[0] ?? '';
+  const staged = (await redis.hkeys(owner)).filter((field) => field.startsWith('staged:'));
+  return [
+    ...unless(stored?.content === content, `content reads ${String(stored?.content)}`),
+    ...unless(stored?.revision === revision, `content is at r${String(stored?.revision)}`),
+    ...unless(staged.length === 0, `${staged.length} staged texts are left`),
+  ];
+}
+
+async function entriesFaults(caller: Caller, { redis }: Sight, pad: Pad, contents: readonly string[]) {
+  const entries = await listed(caller, pad.id);
+  const keys = await keysOf(redis, pad.id);
+  return [
+    ...unless(entries.map(({ content }) => content).join() === contents.join(), `${entries.length} entries are listed`),
+    ...unless(keys.join() === 'content,entries', `keys are ${keys.join()}`),
+  ];
+}
+
+const gone = async (caller: Caller, { redis }: Sight, pad: Pad): Promise<string[]> => [
+  ...unless((await caller.get(`/v1/scratchpads/${pad.id}/entries`)).status === 404, 'a deleted pad is listed'),
+  ...unless((await caller.get(`/v1/scratchpads/${pad.id}`)).status === 404, 'a deleted pad is shown'),
+  ...unless((await keysOf(redis, pad.id)).length === 0, 'keys of a deleted pad are left'),
+];
+
+const alive = async (caller: Caller, sight: Sight, pad: Pad): Promise<string[]> => [
+  ...(await contentFaults(caller, sight, pad, 'the plan', 1)),
+  ...(await entriesFaults(caller, sight, pad, ['one', 'two', 'three'])),
+];
+
+const has = async (caller: Caller, stream: string, type: string): Promise<boolean> =>
+  (await audited(caller, stream)).some((event) => event.type === type);
+
+export const crashingCommands: readonly CrashingCommand[] = [
+  {
+    name: 'scratchpad.create',
+    designed: [
+      'after:events.append(thread.scratchpad_attached)',
+      'after:events.append(scratchpad.created)',
+      'after:working.create',
+    ],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const threadId = await newThread(caller);
+      const slot = async () =>
+        ((await caller.get(`/v1/threads/${threadId}`)).data as { scratchpadId: string | null }).scratchpadId;
+      return {
+        by: caller,
+        call: { method: 'POST', path: '/v1/scratchpads', body: { threadId } },
+        happened: async () => (await slot()) !== null,
+        async faults(happened) {
+          const id = await slot();
+          if (!happened || id === null) return unless(!happened && id === null, `the slot holds ${String(id)}`);
+          const events = await audited(caller, `scratchpad-${id}`);
+          return [
+            ...unless((await caller.get(`/v1/scratchpads/${id}`)).status === 200, 'the pad is not shown'),
+            ...unless(events.filter(({ type }) => type === 'scratchpad.created').length === 1, 'it was not made once'),
+            ...(await entriesFaults(caller, sight, { id, threadId }, [])),
+          ];
+        },
+      };
+    },
+  },
+  {
+    name: 'scratchpad.entry.append',
+    designed: ['after:working.append', 'after:events.append(scratchpad.entry_appended)'],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      const isThere = async () => (await listed(caller, pad.id)).some(({ content }) => content === 'four');
+      return {
+        by: caller,
+        call: { method: 'POST', path: `/v1/scratchpads/${pad.id}/entries`, body: { content: 'four' } },
+        happened: isThere,
+        async faults(happened) {
+          const [entries, told] = [await listed(caller, pad.id), await auditedEntries(caller, pad.id)];
+          return [
+            ...(await entriesFaults(caller, sight, pad, ['one', 'two', 'three', ...(happened ? ['four'] : [])])),
+            ...unless(entries.map(({ id }) => id).join() === told.join(), `${told.length} entries are audited`),
+          ];
+        },
+        answer: ({ data }) => unless((data as { index: number }).index === 4, 'the retry answers another index'),
+      };
+    },
+  },
+  {
+    name: 'scratchpad.content.set',
+    designed: ['after:working.stage', 'after:events.append(scratchpad.content_set)', 'after:working.promote'],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'PUT', path: `/v1/scratchpads/${pad.id}/content`, body: { content: 'the new plan' } },
+        happened: async () =>
+          (await audited(caller, `scratchpad-${pad.id}`)).some(({ data }) => data['revision'] === 2),
+        faults: (happened) =>
+          contentFaults(caller, sight, pad, happened ? 'the new plan' : 'the plan', happened ? 2 : 1),
+        answer: ({ data }) =>
+          unless((data as { revision: number }).revision === 2, 'the retry answers another revision'),
+      };
+    },
+  },
+  {
+    name: 'scratchpad.content.clear',
+    designed: ['after:working.stage', 'after:events.append(scratchpad.content_cleared)', 'after:working.promote'],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'DELETE', path: `/v1/scratchpads/${pad.id}/content` },
+        happened: () => has(caller, `scratchpad-${pad.id}`, 'scratchpad.content_cleared'),
+        faults: (happened) => contentFaults(caller, sight, pad, happened ? '' : 'the plan', happened ? 2 : 1),
+      };
+    },
+  },
+  {
+    name: 'scratchpad.entry.clear',
+    designed: [
+      'after:working.clearEntries',
+      'after:events.append(scratchpad.entries_cleared)',
+      'after:working.forgetCleared',
+    ],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'DELETE', path: `/v1/scratchpads/${pad.id}/entries` },
+        happened: async () => (await listed(caller, pad.id)).length === 0,
+        async faults(happened) {
+          const told = (await audited(caller, `scratchpad_ledger-${pad.id}`)).filter(
+            ({ type }) => type === 'scratchpad.entries_cleared',
+          );
+          const counts = told.map(({ data }) => Number(data['count'])).join();
+          return [
+            ...(await entriesFaults(caller, sight, pad, happened ? [] : ['one', 'two', 'three'])),
+            ...unless(counts === (happened ? '3' : ''), `clears are told with counts ${counts}`),
+          ];
+        },
+        answer: ({ data }) => unless((data as { count: number }).count === 3, 'the retry answers another count'),
+      };
+    },
+  },
+  {
+    name: 'scratchpad.clear',
+    designed: ['after:events.append(scratchpad.content_cleared)', 'after:events.append(scratchpad.entries_cleared)'],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'POST', path: `/v1/scratchpads/${pad.id}/clear` },
+        happened: async () => (await listed(caller, pad.id)).length === 0,
+        // Content first, then entries: two commits, each whole. Content may be cleared alone until the retry.
+        faults: async (happened) =>
+          happened
+            ? [...(await contentFaults(caller, sight, pad, '', 2)), ...(await entriesFaults(caller, sight, pad, []))]
+            : entriesFaults(caller, sight, pad, ['one', 'two', 'three']),
+      };
+    },
+  },
+  {
+    name: 'scratchpad.delete',
+    designed: [
+      'after:events.append(thread.scratchpad_detached)',
+      'after:events.append(scratchpad.deleted)',
+      'after:working.destroy',
+    ],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'DELETE', path: `/v1/scratchpads/${pad.id}` },
+        happened: () => has(caller, `thread-${pad.threadId}`, 'thread.scratchpad_detached'),
+        faults: (happened) => (happened ? gone(caller, sight, pad) : alive(caller, sight, pad)),
+      };
+    },
+  },
+  {
+    name: 'thread.delete',
+    designed: [
+      'after:events.append(thread.deleted)',
+      'after:events.append(scratchpad.deleted)',
+      'after:working.destroy',
+    ],
+    async prepare(sight) {
+      const { caller } = await person(sight);
+      const pad = await written(caller);
+      return {
+        by: caller,
+        call: { method: 'DELETE', path: `/v1/threads/${pad.threadId}` },
+        happened: () => has(caller, `thread-${pad.threadId}`, 'thread.deleted'),
+        faults: (happened) => (happened ? gone(caller, sight, pad) : alive(caller, sight, pad)),
+      };
+    },
+  },
+  {
+    name: 'user.erase',
+    designed: [
+      'after:events.append(key.revoked)',
+      'after:events.append(user.erased)',
+      'after:events.append(thread.deleted)',
+      'after:events.append(scratchpad.deleted)',
+      'after:working.destroy',
+      'after:vault.destroyOwner',
+      'after:subjects.destroy',
+    ],
+    async prepare(sight) {
+      const { admin, redis } = sight;
+      const { caller, id } = await person(sight);
+      const pad = await written(caller);
+      const events = async () => (await admin.get(`/v1/audit/export?tenant=${id}`)).text;
+      return {
+        by: admin,
+        call: { method: 'DELETE', path: `/v1/users/${id}` },
+        happened: async () => (await events()).includes('"user.erased"'),
+        async faults(happened) {
+          // Keys are revoked before the commit, so a user that lives may have lost them; nothing else.
+          if (!happened) return unless((await keysOf(redis, pad.id)).length === 2, 'a living user lost a pad');
+          const told = await events();
+          return [
+            ...unless((await admin.get(`/v1/users/${id}`)).status === 404, 'an erased user is shown'),
+            ...unless((await caller.get('/v1/me')).status === 401, 'a key of an erased user opens'),
+            ...unless((await redis.keys(`scratchpad:${id}:*`)).length === 0, 'keys of an erased user are left'),
+            ...unless(told.includes('"thread.deleted"'), 'a thread of an erased user lives'),
+            ...unless(told.includes('"scratchpad.deleted"'), 'a pad of an erased user lives'),
+            ...unless(!told.includes('Ada'), 'the name can be read'),
+          ];
+        },
+      };
+    },
+  },
+];
