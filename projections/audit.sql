@@ -21,6 +21,7 @@ create unique index on audit_events (event_id);
 create index on audit_events (position);
 create index on audit_events (stream, position);
 create index on audit_events (owner_id, correlation_id);
+create index on audit_events (at) where type = 'scratchpad.deleted';
 
 -- The end of each tenant's hash chain.
 create table audit_heads (

@@ -96,3 +96,25 @@ const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: Aud
     from !== undefined && sql`position >= ${from}::bigint`,
     to !== undefined && sql`position <= ${to}::bigint`,
   ].reduce<Sql>((all, one) => (one === false ? all : sql`${all} and ${one}`), sql`true`);
+
+const placeRow = z.object({ id: z.string(), index: z.number(), clears: z.number() });
+
+/** Where entries were first audited, by the ids of their events; those that were not are left out. */
+export const findPlaces = async (db: Rows, eventIds: readonly string[]) =>
+  all(
+    placeRow,
+    await db.rows(sql`
+      select event_id as id, (data->>'index')::integer as index, coalesce((data->>'clears')::integer, 0) as clears
+      from audit_events where event_id = any(${eventIds}::uuid[]) and type = 'scratchpad.entry_appended'`),
+  );
+
+const deletionRow = z.object({ ownerId: z.string(), scratchpadId: z.string() });
+
+/** Scratchpads of any owner that were deleted since a time (RFC 3339). */
+export const listDeletedScratchpads = async (db: Rows, since: string) =>
+  all(
+    deletionRow,
+    await db.rows(sql`
+      select owner_id as "ownerId", data->>'scratchpadId' as "scratchpadId"
+      from audit_events where type = 'scratchpad.deleted' and at >= ${since}::timestamptz`),
+  );

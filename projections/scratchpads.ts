@@ -17,22 +17,60 @@ export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {
   'scratchpad.content_cleared': ({ scratchpadId, revision }, { ownerId, at }) => sql`
     update scratchpads set content_revision = ${revision}, updated_at = greatest(updated_at, ${at}::timestamptz)
     where owner_id = ${ownerId} and id = ${scratchpadId}`,
-  'scratchpad.entry_appended': ({ scratchpadId, index }, { ownerId, at }) =>
-    perRow(counted, { owner_id: ownerId, id: scratchpadId, index, at }),
-  'scratchpad.entries_cleared': ({ scratchpadId }, { ownerId, at }) => sql`
-    update scratchpads set entry_count = 0, updated_at = greatest(updated_at, ${at}::timestamptz)
-    where owner_id = ${ownerId} and id = ${scratchpadId}`,
+  'scratchpad.entry_appended': ({ scratchpadId, index, clears = 0 }, { ownerId, at }) =>
+    perRow(counted, { owner_id: ownerId, id: scratchpadId, clears, index, at }),
+  'scratchpad.entries_cleared': ({ scratchpadId, clears = null }, { ownerId, at }) => sql`
+    update scratchpads
+    set clears = coalesce(${clears}, clears + 1), last_index = 0, gaps = '{}', missing = 0, entry_count = 0,
+      updated_at = greatest(updated_at, ${at}::timestamptz)
+    where owner_id = ${ownerId} and id = ${scratchpadId} and clears < coalesce(${clears}, clears + 1)`,
+  'scratchpad.entries_lost': ({ scratchpadId, clears, from, to }, { ownerId }) =>
+    withGap({ ownerId, scratchpadId, clears, from, to }),
+  'scratchpad.entry_repeated': ({ scratchpadId, clears, index }, { ownerId }) =>
+    withGap({ ownerId, scratchpadId, clears, from: index, to: index }),
 };
 
-/** Ledger events of concurrent writers are stored in any order; the count is the highest index. */
+/**
+ * Ledger events of concurrent writers are stored in any order, and some twice: what counts is the highest index of the
+ * latest era.
+ */
 const counted = (rows: string): Sql => sql`
   update scratchpads
-  set entry_count = greatest(entry_count, latest.index), updated_at = greatest(updated_at, latest.at)
+  set clears = latest.clears,
+    last_index = case when latest.clears > scratchpads.clears then latest.index else greatest(last_index, latest.index) end,
+    gaps = case when latest.clears > scratchpads.clears then '{}' else gaps end,
+    missing = case when latest.clears > scratchpads.clears then 0 else missing end,
+    entry_count = case when latest.clears > scratchpads.clears then latest.index
+      else greatest(last_index, latest.index) - missing end,
+    updated_at = greatest(updated_at, latest.at)
   from (
-    select owner_id, id, max(index) as index, max(at) as at
-    from json_to_recordset(${rows}::json) as row (owner_id text, id text, index integer, at timestamptz)
-    group by owner_id, id) latest
-  where scratchpads.owner_id = latest.owner_id and scratchpads.id = latest.id`;
+    select distinct on (owner_id, id) owner_id, id, clears, max(index) as index, max(at) as at
+    from json_to_recordset(${rows}::json) as row (owner_id text, id text, clears integer, index integer, at timestamptz)
+    group by owner_id, id, clears
+    order by owner_id, id, clears desc) latest
+  where scratchpads.owner_id = latest.owner_id and scratchpads.id = latest.id and scratchpads.clears <= latest.clears`;
+
+interface Gap {
+  readonly ownerId: string;
+  readonly scratchpadId: string;
+  readonly clears: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Indexes that hold no entry any more are not counted; told twice, they are so once. */
+const withGap = ({ ownerId, scratchpadId, clears, from, to }: Gap): Sql => sql`
+  with known as (
+    select case when clears = ${clears} then gaps else '{}' end as gaps, case when clears = ${clears} then last_index else 0 end as last_index
+    from scratchpads where owner_id = ${ownerId} and id = ${scratchpadId} and clears <= ${clears}),
+  changed as (
+    select gaps + int4multirange(int4range(${from}, ${to}, '[]')) as gaps, greatest(last_index, ${to}) as last_index from known),
+  measured as (
+    select changed.*, (select coalesce(sum(upper(gap) - lower(gap)), 0) from unnest(changed.gaps) as gap) as missing from changed)
+  update scratchpads
+  set clears = ${clears}, gaps = measured.gaps, last_index = measured.last_index, missing = measured.missing,
+    entry_count = measured.last_index - measured.missing
+  from measured where owner_id = ${ownerId} and id = ${scratchpadId}`;
 
 const scratchpadRow = z.object({
   id: z.string(),
@@ -65,4 +103,16 @@ export const listScratchpads = async (db: Rows, ownerId: string, page: Stretch) 
   all(
     scratchpadRow,
     await db.rows(sql`select ${columns} from scratchpads where owner_id = ${ownerId} ${stretch(page)}`),
+  );
+
+const ownedRow = z.object({ ownerId: z.string(), id: z.string(), position: z.string() });
+
+/** Every scratchpad of every owner, for the system's own work, page by page. */
+export const listEveryScratchpad = async (db: Rows, after: z.output<typeof ownedRow> | undefined, limit: number) =>
+  all(
+    ownedRow,
+    await db.rows(sql`
+      select owner_id as "ownerId", id, position from scratchpads
+      where (owner_id, position) > (${after?.ownerId ?? ''}, ${after?.position ?? '-1'}::bigint)
+      order by owner_id, position limit ${limit}`),
   );

@@ -34,6 +34,7 @@ import { followReadModels, type FollowedReadModels } from './infrastructure/post
 import { makeSnapshots } from './infrastructure/postgres/snapshots.js';
 import { makeSubjectKeys } from './infrastructure/postgres/subject-keys.js';
 import { makeProjectionControl } from './infrastructure/projector/control.js';
+import { startLedgerAuditor } from './infrastructure/projector/ledger-auditor.js';
 import { startReactions } from './infrastructure/projector/reactions.js';
 import { startProjector } from './infrastructure/projector/projector.js';
 import { assertKeysThere } from './infrastructure/vault/assert-keys.js';
@@ -97,6 +98,7 @@ export const T = {
   vault: token<Vault>('vault'),
   harnesses: token<HarnessRegistry>('harnesses'),
   reaper: token<Running>('reaper'),
+  ledgerAuditor: token<Running>('ledgerAuditor'),
 };
 
 /** The database as this version needs it, and what every derived key derives from. */
@@ -299,6 +301,13 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     [T.backends, T.system, T.purges, T.log],
   );
   container
+    .bind(T.ledgerAuditor)
+    .toResolvedValue(
+      ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, l: Log) =>
+        closing(startLedgerAuditor({ url, system, purges: queue, log: l })),
+      [T.backends, T.system, T.purges, T.log],
+    );
+  container
     .bind(T.projections)
     .toResolvedValue(
       ({ system }: Database, events: EventLog) => makeProjectionControl(system, events, projections),
@@ -322,7 +331,10 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
 
 // What leaves nothing behind, so that dying there shows nothing that dying at the effect before does not.
 const eventLogReads: (keyof EventLog)[] = ['readStream', 'last', 'readAll', 'head', 'subscribe', 'ping', 'close'];
-const workingReads: (keyof WorkingState)[] = ['entries', 'content', 'exists', 'scan', 'runId', 'ping', 'close'];
+const workingReads: (keyof WorkingState)[] = [
+  ...(['entries', 'content', 'exists', 'state', 'touched', 'scan', 'runId', 'ping', 'close'] as const),
+  ...(['connection', 'isChecked', 'checked'] as const),
+];
 const vaultReads: (keyof Vault)[] = ['holds', 'staged', 'stagedLongerThan', 'find', 'open'];
 
 const typeOfAppended = ([, , events]: readonly unknown[]): string | undefined =>

@@ -134,6 +134,7 @@ export async function startParts(
       await container.getAsync(T.reactions);
       await container.getAsync(T.purgeWorker);
       await container.getAsync(T.reaper);
+      await container.getAsync(T.ledgerAuditor);
     }
     const rest = has('api') ? await startApi(config, container, log, metrics) : undefined;
     return {

@@ -55,6 +55,8 @@ export interface Streams {
   again(): void;
   /** Stores facts that no decision guards and whose order with others does not matter (ledgers), under ids of their own. */
   record(stream: string, events: readonly (DomainEvent & { readonly id: string })[]): Promise<bigint>;
+  /** The events of this owner's stream, oldest first. */
+  history(stream: string): AsyncIterable<DecodedEvent>;
   /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
   first(stream: string): Promise<DecodedEvent | undefined>;
   /**
@@ -85,6 +87,8 @@ export interface StreamsNeeds {
 }
 
 const maxAttempts = 12;
+/** Events read at once. */
+const pageSize = 500;
 
 /** Commands of one process on one stream take turns, so that they do not conflict with each other. */
 export class StreamQueues {
@@ -144,6 +148,14 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
       const position = await gathered.append(stream, await encoded(clock.now().toISOString(), events));
       context.onOutcome?.(position, false);
       return position;
+    },
+
+    async *history(stream) {
+      for (let from = 0; ; from += pageSize) {
+        const page = await store.events(stream, from, pageSize);
+        yield* page.filter(({ metadata }) => metadata.ownerId === context.ownerId);
+        if (page.length < pageSize) return;
+      }
     },
 
     first: async (stream) => (await store.events(stream, 0, 1))[0],

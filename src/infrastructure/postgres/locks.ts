@@ -7,4 +7,5 @@ export const lockNumbers = {
   projector: [namespace, 2],
   reactions: [namespace, 3],
   rebuild: [namespace, 4],
+  ledgerAuditor: [namespace, 5],
 } satisfies Readonly<Record<string, [number, number]>>;

@@ -1,0 +1,71 @@
+import { findPlaces } from '../../../projections/audit.js';
+import { eraOf, ledger } from '../../domain/scratchpad/ledger.js';
+import { gapsIn, rangesOf } from '../../domain/scratchpad/ranges.js';
+import type { IndexedEntry, LedgerElements, PadRef } from '../ports.js';
+import type { SystemWork } from '../reactions/reaction.js';
+import { ledgerEventId } from './names.js';
+import { tellAppended, tellLost, tellRepeated } from './tell.js';
+
+const pageSize = 500;
+/** Entries told of in one look at a pad, at most; the next look goes on. */
+const mostAtOnce = 20_000;
+
+/**
+ * The ledger is its own outbox: whatever stands in it and was not told of by its writer, who may have died, is told of
+ * here, under the same ids. Entries written after `before` (RFC 3339) are left to their writers. Answers whether nothing
+ * is left.
+ */
+export async function auditEntries(pad: PadRef, before: string, work: SystemWork): Promise<boolean> {
+  const { ledger: list } = await work.working.state(pad);
+  const era = list && eraOf(await work.streams.load(ledger, pad.scratchpadId), list.clears);
+  if (!era) return true;
+  const first = new Map<string, number>();
+  let complete = true;
+  let looked = 0;
+  for (const [from, to] of gapsIn(era.told, 1, list.length)) {
+    for (let after = from - 1; after < to; after += pageSize) {
+      if ((looked += pageSize) > mostAtOnce) return false;
+      const page = await work.working.entries(pad, after, Math.min(pageSize, to - after));
+      if (page?.clears !== list.clears) return false;
+      const old = page.entries.filter(({ at }) => at <= before);
+      if (old.length < page.entries.length) complete = false;
+      await tellPage(pad, { ...page, entries: old }, first, work);
+    }
+  }
+  return complete;
+}
+
+async function tellPage(
+  pad: PadRef,
+  { entries, lost, repeats, clears }: LedgerElements,
+  first: Map<string, number>,
+  work: SystemWork,
+): Promise<void> {
+  const { scratchpadId } = pad;
+  const { streams, working } = work;
+  const known = await knownPlaces(scratchpadId, entries, work);
+  const tell = async (entry: IndexedEntry): Promise<unknown> => {
+    const system = streams.asSystem(entry.correlationId);
+    const of = known.get(entry.id) ?? first.get(entry.id);
+    first.set(entry.id, of ?? entry.index);
+    if (of === undefined) return tellAppended(scratchpadId, entry, { index: entry.index, clears }, system);
+    if (of === entry.index) return undefined;
+    const repeat = { clears, entryId: entry.id, index: entry.index, of };
+    await tellRepeated(scratchpadId, repeat, system);
+    return working.markRepeated(pad, repeat);
+  };
+  const system = streams.asSystem(entries[0]?.correlationId ?? scratchpadId);
+  await Promise.all([
+    ...entries.map(tell),
+    ...rangesOf(lost).map(([from, to]) => tellLost(scratchpadId, { clears, from, to, reason: 'tail' }, system)),
+    ...repeats.map(({ index, entryId, of }) => tellRepeated(scratchpadId, { clears, index, entryId, of }, system)),
+  ]);
+}
+
+/** Where these entries were first told of. The trail is a read model and may be behind: then the next look finds them. */
+async function knownPlaces(scratchpadId: string, entries: readonly IndexedEntry[], { db }: SystemWork) {
+  if (entries.length === 0) return new Map<string, number>();
+  const entryOf = new Map(entries.map(({ id }) => [ledgerEventId(scratchpadId, id), id]));
+  const places = await findPlaces(db, [...entryOf.keys()]);
+  return new Map(places.map(({ id, index }) => [entryOf.get(id) ?? id, index]));
+}

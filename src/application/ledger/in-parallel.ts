@@ -1,0 +1,23 @@
+/** Works on items, so many at once. One that fails stops none of the others; the first failure is thrown at the end. */
+export async function inParallel<Item>(
+  atOnce: number,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const begin = async (item: Item) => {
+    try {
+      await work(item);
+    } catch (failure) {
+      failures.push(failure);
+    }
+  };
+  for await (const item of items) {
+    const one: Promise<void> = begin(item).finally(() => running.delete(one));
+    running.add(one);
+    if (running.size >= atOnce) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+}

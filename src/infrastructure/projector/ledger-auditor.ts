@@ -1,0 +1,73 @@
+import { describeFault } from '../../application/gateway.js';
+import { LedgerAuditor, type AuditorOptions } from '../../application/ledger/auditor.js';
+import { purgeAgain, sweep } from '../../application/ledger/sweep.js';
+import type { Log, PurgeQueue } from '../../application/ports.js';
+import type { SystemNeeds } from '../../application/system-work.js';
+import { lockNumbers } from '../postgres/locks.js';
+import { pause, startLeading, type Leading } from './lead.js';
+
+export interface LedgerAuditorNeeds extends AuditorOptions {
+  /** The database owner's URL. */
+  readonly url: string;
+  readonly system: SystemNeeds;
+  readonly purges: PurgeQueue;
+  readonly log: Log;
+  /** Pause between two looks at the pads that were written to, in milliseconds. */
+  readonly lookEveryMs?: number;
+  /** Pause between two sweeps through everything that has keys, in milliseconds. */
+  readonly sweepEveryMs?: number;
+}
+
+/** How soon a restart of Redis is noticed, in milliseconds. */
+const askEveryMs = 2_000;
+
+/**
+ * Keeps working state and streams in agreement, in one process per database: looks at what was written to every few
+ * seconds, and sweeps through everything at the start, after a restart of Redis, and now and then.
+ */
+export function startLedgerAuditor({
+  lookEveryMs = 3_000,
+  sweepEveryMs = 300_000,
+  ...needs
+}: LedgerAuditorNeeds): Leading {
+  const { url, system, purges, log } = needs;
+
+  const look = async (auditor: LedgerAuditor, ended: AbortSignal) => {
+    while (!ended.aborted) {
+      await surely(log, () => auditor.auditTouched());
+      await pause(lookEveryMs, ended);
+    }
+  };
+
+  const sweepThrough = async (auditor: LedgerAuditor, ended: AbortSignal) => {
+    let runId: string | undefined;
+    let sweptAt = 0;
+    while (!ended.aborted) {
+      await surely(log, async () => {
+        const now = await system.working.runId();
+        const isRestarted = now !== runId;
+        if (!isRestarted && performance.now() - sweptAt < sweepEveryMs) return;
+        if (isRestarted) await purgeAgain(system, purges);
+        const swept = await sweep(system, auditor, isRestarted);
+        if (swept.destroyed + swept.remade > 0) log.warn({ ...swept }, 'working state did not agree with the streams');
+        runId = now;
+        sweptAt = performance.now();
+      });
+      await pause(askEveryMs, ended);
+    }
+  };
+
+  return startLeading({ url, lock: lockNumbers.ledgerAuditor, name: 'ledger auditor', log }, async (_, ended) => {
+    const auditor = new LedgerAuditor(system, needs);
+    await Promise.all([look(auditor, ended), sweepThrough(auditor, ended)]);
+  });
+}
+
+/** A backend that is away is looked for again with the next look. */
+async function surely(log: Log, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (fault) {
+    log.warn(describeFault(fault), 'ledgers could not be audited');
+  }
+}
