@@ -28,6 +28,7 @@ import { listScratchpads } from './operations/scratchpad/list-scratchpads.js';
 import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js';
 import { setContent } from './operations/scratchpad/set-content.js';
 import { updateScratchpad } from './operations/scratchpad/update-scratchpad.js';
+import { verifyScratchpad } from './operations/scratchpad/verify-scratchpad.js';
 import { viewScratchpad } from './operations/scratchpad/view-scratchpad.js';
 import { appendScratchpad } from './operations/tools/append-scratchpad.js';
 import { readScratchpad } from './operations/tools/read-scratchpad.js';
@@ -56,6 +57,7 @@ export const operations: readonly Operation[] = [
   ...[appendMessage, listMessages, deleteMessage],
   ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
   ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
+  ...[verifyScratchpad],
   ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
   ...[readScratchpad, updateScratchpadTool, appendScratchpad],
   ...[listAudit, exportAudit],
