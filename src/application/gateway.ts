@@ -122,7 +122,7 @@ async function answer(
     }
     if (operation.kind === 'events') {
       // An events operation's type makes it answer happenings.
-      const happenings = outcome as Happenings<unknown>;
+      const happenings = outcome as Happenings;
       const mayGoOn = async () => stillMay(await needs.authenticate(request.token), caller, operation);
       return { data: new LiveReply(operation, happenings, mayGoOn, needs.metrics) };
     }

@@ -1,12 +1,9 @@
-import type { Happenings, Operation } from './operation.js';
+import type { Happening, Happenings, Operation } from './operation.js';
 import type { Metrics } from './ports.js';
 
-/** An event as it is told: `id` is the position to resume after, `event` a dotted name. */
-export interface Told {
-  readonly id?: string;
-  readonly event: string;
-  readonly data: unknown;
-}
+/** What is told: events, and at the end `done`, which has no position. */
+export type Told =
+  Happening | { readonly id?: undefined; readonly event: 'done'; readonly data: { readonly reason: string } };
 
 /** Why there are no more events, as `done` says it; operations add reasons of their own. */
 export type EndReason = 'authorization_ended' | 'server_stopping' | 'unavailable';
@@ -24,9 +21,9 @@ export class LiveReply implements AsyncIterableIterator<Told> {
   /** Where it begins: who is cut off before the first event resumes after this position. */
   readonly after: bigint;
   private readonly stopped = new AbortController();
-  private readonly source: AsyncGenerator<unknown, string>;
+  private readonly source: AsyncGenerator<Happening, string>;
   private pulling = false;
-  private arrived: IteratorResult<unknown, string> | undefined;
+  private arrived: IteratorResult<Happening, string> | undefined;
   private fault: { readonly thrown: unknown } | undefined;
   private reason: string | undefined;
   private over = false;
@@ -36,7 +33,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
 
   constructor(
     private readonly operation: Operation,
-    { after, open }: Happenings<unknown>,
+    { after, open }: Happenings,
     /** Throws when that cannot be known. */
     private readonly mayGoOn: () => Promise<boolean>,
     private readonly metrics: Metrics,
@@ -63,8 +60,8 @@ export class LiveReply implements AsyncIterableIterator<Told> {
       const { arrived } = this;
       this.arrived = undefined;
       if (arrived?.done) return this.done(arrived.value);
-      // The schema of an events operation's output has these members.
-      if (arrived) return { done: false, value: this.operation.output.parse(arrived.value) as Told };
+      // The schema of an events operation's output has the same members.
+      if (arrived) return { done: false, value: this.operation.output.parse(arrived.value) as Happening };
       await this.news();
     }
     return { done: true, value: undefined };

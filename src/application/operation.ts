@@ -15,13 +15,20 @@ export interface Page<Item> {
 /** Commands change something, queries and lists read, streams read without end in one reply, events are told as they happen. */
 export type Kind = 'command' | 'query' | 'list' | 'stream' | 'events';
 
+/** An event as it is told: `id` is the position to resume after, `event` a dotted name in the past tense. */
+export interface Happening {
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
 /**
- * What happens from now on: where it begins, and the events themselves, told until `stopped`. Each has an `id`, the
- * position to resume after. When there can be no more of them the source returns why.
+ * What happens from now on: where it begins, and the events themselves, told until `stopped`. When there can be no more
+ * of them the source returns why.
  */
-export interface Happenings<Event> {
+export interface Happenings {
   readonly after: bigint;
-  readonly open: (stopped: AbortSignal) => AsyncGenerator<Event, string>;
+  readonly open: (stopped: AbortSignal) => AsyncGenerator<Happening, string>;
 }
 
 /** What `run` answers, by kind: a value, a page of values, a stream of values that is never held in memory whole, or events. */
@@ -30,7 +37,7 @@ type Answer<K extends Kind, Value> = K extends 'list'
   : K extends 'stream'
     ? AsyncIterable<Value>
     : K extends 'events'
-      ? Happenings<Value>
+      ? Happenings
       : Value;
 
 export interface Declaration<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {

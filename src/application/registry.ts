@@ -21,6 +21,7 @@ import { clearEntries } from './operations/scratchpad/clear-entries.js';
 import { clearScratchpad } from './operations/scratchpad/clear-scratchpad.js';
 import { createScratchpad } from './operations/scratchpad/create-scratchpad.js';
 import { deleteScratchpad } from './operations/scratchpad/delete-scratchpad.js';
+import { followScratchpad } from './operations/scratchpad/follow-scratchpad.js';
 import { getContent } from './operations/scratchpad/get-content.js';
 import { getScratchpad } from './operations/scratchpad/get-scratchpad.js';
 import { listEntries } from './operations/scratchpad/list-entries.js';
@@ -58,6 +59,7 @@ export const operations: readonly Operation[] = [
   ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
   ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
   ...[verifyScratchpad],
+  ...[followScratchpad],
   ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
   ...[readScratchpad, updateScratchpadTool, appendScratchpad],
   ...[listAudit, exportAudit],

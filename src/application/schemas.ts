@@ -94,3 +94,17 @@ export const paging = {
   cursor: z.string().max(512).optional(),
   order: z.enum(['asc', 'desc']).default('desc'),
 };
+
+/** A position in the log. */
+export const position = () =>
+  z
+    .string()
+    .regex(/^\d{1,19}$/)
+    .refine((digits) => digits.padStart(19, '0') <= lastPosition, { error: 'must be a position' })
+    .meta({ examples: ['1024'] });
+
+const lastPosition = '9223372036854775807';
+
+/** Where events go on, for those who cannot send the header `Last-Event-ID`; `0`: from the very first. */
+export const lastEventId = () =>
+  position().optional().meta({ description: 'Go on after this event; without it, from now on. `0`: from the first.' });

@@ -27,6 +27,18 @@ const of = (operation: Operation): Described => {
   return found;
 };
 
+/** The event that a block of an event stream tells. */
+function eventIn(block: unknown): unknown {
+  if (typeof block !== 'string') return undefined;
+  const fields = new Map(
+    block.split('\n').map((line) => {
+      const [name = '', value] = line.split(/: (.*)/);
+      return [name, value] as const;
+    }),
+  );
+  return { id: fields.get('id'), event: fields.get('event'), data: JSON.parse(fields.get('data') ?? '') as unknown };
+}
+
 /** Every object within a value, with the place where it stands. */
 function* within(value: unknown, place = '#'): Generator<readonly [string, object]> {
   if (typeof value !== 'object' || value === null) return;
@@ -78,7 +90,9 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   it('shows an answer that it gives', () => {
     const [success] = Object.values(shown.responses);
     const example =
-      success?.content?.['application/json']?.example?.data ?? success?.content?.['application/x-ndjson']?.example;
+      success?.content?.['application/json']?.example?.data ??
+      success?.content?.['application/x-ndjson']?.example ??
+      eventIn(success?.content?.['text/event-stream']?.example);
     const item: unknown = Array.isArray(example) && operation.kind === 'list' ? example[0] : example;
     expect(operation.output.safeParse(item).error).toBeUndefined();
   });

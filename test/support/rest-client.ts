@@ -31,7 +31,10 @@ export function restClient(url: string, key: string): RestClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await response.text();
+    // Events have no end of their own: that they began is the answer.
+    const isEndless = response.headers.get('content-type')?.startsWith('text/event-stream');
+    const text = isEndless ? '' : await response.text();
+    if (isEndless) await response.body?.cancel();
     const parsed: unknown = response.headers.get('content-type')?.includes('json') && text ? tryParse(text) : {};
     const envelope = parsed as { data?: unknown; error?: { code?: string } }; // every JSON answer is an envelope
     return {

@@ -21,7 +21,9 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
     position: async () => (await tailed()).position,
 
     follow: async function* ({ ownerId, streams, after }: LiveSelection, stopped) {
-      const own = (batch: readonly StoredEvent[]) => batch.filter(({ metadata }) => metadata['ownerId'] === ownerId);
+      const told = new RecentIds();
+      const own = (batch: readonly StoredEvent[]) =>
+        batch.filter(({ id, metadata }) => metadata['ownerId'] === ownerId && told.isNew(id));
       const following = await tailed();
       const isStopped = () => stopped.aborted;
       let last = after;
@@ -73,6 +75,22 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
   };
 }
 
+/** A retry may store an event twice under one id, one shortly after the other; it happened once. */
+class RecentIds {
+  private readonly ids = new Set<string>();
+
+  isNew(id: string): boolean {
+    if (this.ids.has(id)) return false;
+    this.ids.add(id);
+    if (this.ids.size > rememberedIds) {
+      const [oldest] = this.ids;
+      if (oldest !== undefined) this.ids.delete(oldest);
+    }
+    return true;
+  }
+}
+
+const rememberedIds = 256;
 const everything = 'everything';
 const ofStream = (stream: string) => `stream ${stream}`;
 const ofOwner = (ownerId: unknown) => `owner ${String(ownerId)}`;

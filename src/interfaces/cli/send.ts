@@ -37,7 +37,7 @@ export async function send(
       },
       ...(hasBody && { body: JSON.stringify(rest) }),
     });
-    const isStream = response.ok && operation.kind === 'stream' && response.body !== null;
+    const isStream = response.ok && ['stream', 'events'].includes(operation.kind) && response.body !== null;
     return {
       status: response.status,
       text: isStream ? '' : await response.text(),

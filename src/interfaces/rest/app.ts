@@ -19,12 +19,13 @@ export interface RestNeeds {
   readonly exposition: Exposition;
   /** The product's version, for the API document. */
   readonly version: string;
-  /** True once the process is ending: not ready, and operations are answered with `unavailable`. */
-  readonly draining: () => boolean;
+  /** Aborted once the process is ending: not ready, operations are answered with `unavailable`, live answers end. */
+  readonly ending: AbortSignal;
 }
 
 /** The REST door and what stands beside it: probes, metrics, the API document and its page. */
-export function restApp({ operations, gateway, log, checks, exposition, version, draining }: RestNeeds): Express {
+export function restApp({ operations, gateway, log, checks, exposition, version, ending }: RestNeeds): Express {
+  const draining = () => ending.aborted;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -32,7 +33,7 @@ export function restApp({ operations, gateway, log, checks, exposition, version,
   app.use(accessLog(log));
   app.use(refuseWhile(draining));
   // First the hot paths, with their own headers.
-  app.use(restRouter(operations, gateway));
+  app.use(restRouter(operations, gateway, ending));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
   app.use(probes(checks, draining, exposition));
   app.get('/openapi.json', (_request, response) => {

@@ -50,6 +50,7 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
     idempotencyKey: text('idempotency-key'),
     ifMatch: headers['if-match'],
     scratchpad: text('palimpsest-scratchpad'),
+    lastEventId: text('last-event-id'),
     minPosition: text('palimpsest-min-position'),
     respondAsync: /(^|,)\s*respond-async\s*(,|;|$)/i.test(text('prefer') ?? ''),
   };

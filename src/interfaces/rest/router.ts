@@ -1,14 +1,19 @@
 import { Router, type RequestHandler } from 'express';
 import type { Gateway } from '../../application/gateway.js';
+import { LiveReply } from '../../application/live-reply.js';
 import type { Operation } from '../../application/operation.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { callsOf } from './call.js';
+import { sendEvents } from './events.js';
 import { refuseMethod } from './fallbacks.js';
 import { sendLines } from './lines.js';
 import { sendRefusal, sendSuccess, successHeaders } from './reply.js';
 
-/** REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. */
-export function restRouter(operations: readonly Operation[], gateway: Gateway): RequestHandler {
+/**
+ * REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. `ending` tells that the
+ * process is, so that answers without an end of their own end too.
+ */
+export function restRouter(operations: readonly Operation[], gateway: Gateway, ending: AbortSignal): RequestHandler {
   const families = new Map<string, Router>();
   for (const [path, methods] of byPath(operations)) {
     const router = families.get(familyOf(path)) ?? Router({ caseSensitive: true, strict: true });
@@ -19,7 +24,7 @@ export function restRouter(operations: readonly Operation[], gateway: Gateway): 
     route.head(refuseMethod(allowed, path));
     for (const [method, operation] of methods) {
       // The declaration's type knows five methods, all of which a route has by their lower-case name.
-      route[method.toLowerCase() as 'get'](answer(operation, path, gateway));
+      route[method.toLowerCase() as 'get'](answer(operation, path, gateway, ending));
     }
     route.all(refuseMethod(allowed, path));
   }
@@ -47,7 +52,7 @@ function byPath(operations: readonly Operation[]): readonly (readonly [string, R
   return [...paths].sort(([a], [b]) => (a.replaceAll('{', '~') < b.replaceAll('{', '~') ? -1 : 1));
 }
 
-function answer(operation: Operation, path: string, gateway: Gateway): RequestHandler {
+function answer(operation: Operation, path: string, gateway: Gateway, ending: AbortSignal): RequestHandler {
   const callOf = callsOf(operation);
   return async (request, response) => {
     response.locals['route'] = path;
@@ -56,6 +61,8 @@ function answer(operation: Operation, path: string, gateway: Gateway): RequestHa
     const { correlationId, result } = await gateway(call);
     response.locals['correlationId'] = correlationId;
     if (isRefusal(result)) sendRefusal(request, response, result, correlationId);
+    else if (result.data instanceof LiveReply)
+      await sendEvents(response, successHeaders(result, correlationId), result.data, ending);
     else if (operation.kind !== 'stream') sendSuccess(response, operation, result, correlationId);
     // A stream operation's type makes it answer an async iterable.
     else await sendLines(response, successHeaders(result, correlationId), result.data as AsyncIterable<unknown>);

@@ -27,11 +27,11 @@ const limits = {
 
 /** Serves the REST door. Port 0 takes a free one. Rejects with the system's error when the port is taken. */
 export async function startRestServer(
-  needs: Omit<RestNeeds, 'draining'>,
+  needs: Omit<RestNeeds, 'ending'>,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<RestServer> {
-  let draining = false;
-  const server = createServer(limits, restApp({ ...needs, draining: () => draining }));
+  const ending = new AbortController();
+  const server = createServer(limits, restApp({ ...needs, ending: ending.signal }));
   server.on('clientError', refuseBroken);
   await listening(server, host, port);
   // A server that listens on a port has an address of this form.
@@ -41,7 +41,7 @@ export async function startRestServer(
     url: `http://${name}:${address.port}`,
     port: address.port,
     close(graceMs) {
-      draining = true;
+      ending.abort();
       return closed(server, graceMs);
     },
   };

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { id, time } from '../../schemas.js';
-
-const position = z.string().regex(/^\d{1,19}$/);
+import { id, position, time } from '../../schemas.js';
 
 export const auditFilter = {
   stream: z.string().max(200).optional(),
@@ -12,8 +10,8 @@ export const auditFilter = {
     .max(100)
     .optional()
     .meta({ description: 'Id of the user, agent or part of the system that acted.' }),
-  from: position.optional().meta({ description: 'First position, inclusive.' }),
-  to: position.optional().meta({ description: 'Last position, inclusive.' }),
+  from: position().optional().meta({ description: 'First position, inclusive.' }),
+  to: position().optional().meta({ description: 'Last position, inclusive.' }),
   tenant: id('user')
     .optional()
     .meta({ description: 'Auditors and administrators: the tenant to read; without it, every tenant.' }),

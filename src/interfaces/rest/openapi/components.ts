@@ -40,6 +40,10 @@ export const parameters = {
     type: 'string',
     pattern: '^\\d{1,19}$',
   }),
+  lastEventId: header('Last-Event-ID', 'Go on after this event: the `id` of the last one that came. Also a field.', {
+    type: 'string',
+    pattern: '^\\d{1,19}$',
+  }),
   scratchpad: header(
     'Palimpsest-Scratchpad',
     'The scratchpad that the tool acts on; not needed with a key that is bound to one.',

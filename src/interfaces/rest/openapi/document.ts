@@ -84,7 +84,7 @@ function headersOf({ kind, etag, tool }: Operation): readonly unknown[] {
   const names =
     kind === 'command'
       ? ['correlationId', 'idempotencyKey', 'prefer', ...(etag ? ['ifMatch'] : [])]
-      : ['correlationId', 'minPosition'];
+      : ['correlationId', 'minPosition', ...(kind === 'events' ? ['lastEventId'] : [])];
   return [...names, ...(tool ? ['scratchpad'] : [])].map((name) => ref('parameters', name));
 }
 
@@ -106,6 +106,10 @@ function successOf(operation: Operation, output: Schema, name: string): Readonly
     const content = { 'application/x-ndjson': { schema: ref('schemas', name), example: item } };
     return { 200: { description: 'One JSON object on each line.', headers, content } };
   }
+  if (operation.kind === 'events') {
+    const content = { 'text/event-stream': { schema: ref('schemas', name), example: eventBlock(item) } };
+    return { 200: { description: eventsDescription, headers, content } };
+  }
   const isList = operation.kind === 'list';
   const data = isList ? { type: 'array', items: ref('schemas', name) } : ref('schemas', name);
   const schema = {
@@ -125,6 +129,19 @@ function successOf(operation: Operation, output: Schema, name: string): Readonly
   };
   const content = { 'application/json': { schema, example } };
   return { [operation.creates ? 201 : 200]: { description: operation.summary, headers, content } };
+}
+
+const eventsDescription = [
+  'Server-sent events, each with `id`, `event` and `data` (JSON) as the schema says. The first block has only an `id`:',
+  'the position that they begin after. Send the last `id` as `Last-Event-ID` to go on, at any process, without gap or',
+  'repeat. `event: done` with a `reason` is the last: `deleted`, `authorization_ended`, `server_stopping`, `unavailable`.',
+  'After the last two, connect again.',
+].join('\n');
+
+function eventBlock(item: unknown): string {
+  // The output of an events operation has these members.
+  const { id, event, data } = item as { readonly id: string; readonly event: string; readonly data: unknown };
+  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 const pageSchema = {

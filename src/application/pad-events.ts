@@ -1,0 +1,76 @@
+import { ledgerEvents, scratchpadEvents } from '../domain/scratchpad/events.js';
+import { decode, ownersOf, type DecodedEvent } from './codec.js';
+import type { OperationContext } from './context.js';
+import { ledgerOf } from './ledger/names.js';
+import { kindOf } from './pad-reading.js';
+import type { IndexedEntry, PadRef, StoredEvent, WorkingState } from './ports.js';
+
+type Work = Pick<OperationContext, 'live' | 'working' | 'subjects'>;
+
+/** Entries whose words are held at once for one listener. */
+const mostWords = 50;
+
+/** What happens in a scratchpad after a position, as it is told to those who may read it; ends when the pad does. */
+export async function* padEvents(pad: PadRef, after: bigint, work: Work, stopped: AbortSignal) {
+  const streams = [`scratchpad-${pad.scratchpadId}`, ledgerOf(pad.scratchpadId)];
+  for await (const batch of work.live.follow({ ownerId: pad.ownerId, streams, after }, stopped)) {
+    for (let from = 0; from < batch.length; from += mostWords) {
+      const events = await decoded(batch.slice(from, from + mostWords), work);
+      const words = await wordsOf(pad, events, work.working);
+      for (const event of events) {
+        const data = told(event, words);
+        if (data) yield { id: event.position.toString(), event: event.type, data };
+        if (event.type === 'scratchpad.deleted') return 'deleted';
+      }
+    }
+  }
+  return 'left';
+}
+
+async function decoded(batch: readonly StoredEvent[], { subjects }: Work): Promise<readonly DecodedEvent[]> {
+  const keys = await subjects.toOpen(ownersOf(batch));
+  return batch.map((event) => decode(event, keys));
+}
+
+type Words = ReadonlyMap<string, IndexedEntry>;
+
+/** What the events say, with the words where there are any. Nothing is told of events that only the system needs. */
+function told({ type, data, at }: DecodedEvent, words: Words): Readonly<Record<string, unknown>> | undefined {
+  switch (type) {
+    case 'scratchpad.entry_appended': {
+      const { entryId, kind, ...entry } = ledgerEvents[type].parse(data);
+      const { content = null, fields = {}, at: createdAt = at } = words.get(entryId) ?? {};
+      return { ...entry, id: entryId, kind: kindOf(kind), content, fields, createdAt };
+    }
+    case 'scratchpad.content_set':
+      return { ...scratchpadEvents[type].parse(data), at };
+    case 'scratchpad.content_cleared':
+    case 'scratchpad.entries_cleared':
+    case 'scratchpad.updated':
+    case 'scratchpad.deleted':
+      return { ...data, at };
+    default:
+      return undefined;
+  }
+}
+
+/** The words of the entries that these events tell of, by entry; those that were cleared meanwhile have none. */
+async function wordsOf(pad: PadRef, events: readonly DecodedEvent[], working: WorkingState): Promise<Words> {
+  const indexes = events.flatMap(({ type, data }) =>
+    type === 'scratchpad.entry_appended' ? [ledgerEvents[type].parse(data).index] : [],
+  );
+  const stretches = stretchesOf(indexes);
+  const read = await Promise.all(stretches.map(([from, to]) => working.entries(pad, from - 1, to - from + 1)));
+  return new Map(read.flatMap((found) => found?.entries ?? []).map((entry) => [entry.id, entry] as const));
+}
+
+/** The fewest stretches of neighbours that these indexes make. */
+function stretchesOf(indexes: readonly number[]): readonly (readonly [number, number])[] {
+  const stretches: [number, number][] = [];
+  for (const index of [...indexes].sort((a, b) => a - b)) {
+    const last = stretches.at(-1);
+    if (last && index <= last[1] + 1) last[1] = index;
+    else stretches.push([index, index]);
+  }
+  return stretches;
+}
