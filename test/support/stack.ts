@@ -29,11 +29,13 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export async function startStack(): Promise<Stack> {
+/** With `ownRedisUrl`, on a Redis that the suite itself starts and stops. */
+export async function startStack({ ownRedisUrl }: { readonly ownRedisUrl?: string } = {}): Promise<Stack> {
   const database = await freshDatabase();
   const eventstore = await startEventStore({ databaseUrl: database.url });
-  const redisUrl = redisOfThisWorker();
+  const redisUrl = ownRedisUrl ?? redisOfThisWorker();
   const redis = new Redis(redisUrl);
+  redis.on('error', () => undefined); // It may be killed on purpose; whoever asks it something is told.
   await redis.flushdb();
   const home = mkdtempSync(join(tmpdir(), 'palimpsest-journey-'));
   const backends = {

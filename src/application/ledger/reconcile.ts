@@ -14,10 +14,10 @@ import { tellLost } from './tell.js';
 export async function isSound(pad: PadRef, work: PadWork): Promise<boolean> {
   const { working, streams } = work;
   if (working.isChecked(pad)) return true;
-  return streams.inTurn(`ledger check ${pad.ownerId} ${pad.scratchpadId}`, async () => {
+  return streams.inTurn(turnOf(pad), async () => {
     if (working.isChecked(pad)) return true;
     const connection = working.connection();
-    const alive = await reconcile(pad, work);
+    const alive = await compare(pad, work);
     if (alive) working.checked(pad, connection);
     return alive;
   });
@@ -27,7 +27,13 @@ export async function isSound(pad: PadRef, work: PadWork): Promise<boolean> {
  * Makes the working state of a living pad whole again and says what it has lost; takes away what there is of a dead one.
  * Answers whether the pad is alive. The event comes first: it says what is true, and the mending can be done again.
  */
-export async function reconcile(pad: PadRef, { streams, working }: PadWork): Promise<boolean> {
+export const reconcile = (pad: PadRef, work: PadWork): Promise<boolean> =>
+  work.streams.inTurn(turnOf(pad), () => compare(pad, work));
+
+/** Many who meet the same loss at once tell of it once. */
+const turnOf = ({ ownerId, scratchpadId }: PadRef): string => `ledger check ${ownerId} ${scratchpadId}`;
+
+async function compare(pad: PadRef, { streams, working }: PadWork): Promise<boolean> {
   const { scratchpadId } = pad;
   const state = await streams.load(scratchpad, scratchpadId);
   if (state.status === 'deleted') await working.destroy(pad);

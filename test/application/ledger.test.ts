@@ -1,0 +1,393 @@
+import { randomUUID } from 'node:crypto';
+import { LedgerAuditor, type AuditorOptions } from '../../src/application/ledger/auditor.js';
+import { newId } from '../../src/application/ids.js';
+import { sweep } from '../../src/application/ledger/sweep.js';
+import { BackendUnavailable, type Entry, type ReadDbs } from '../../src/application/ports.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+
+/** An event log that fails when it is told to, as if the process had died before the append. */
+class FailingLog extends MemoryEventLog {
+  failsOn: string | undefined;
+
+  override append(...[stream, expected, events]: Parameters<MemoryEventLog['append']>) {
+    if (events.some(({ type }) => type === this.failsOn)) {
+      return Promise.reject(new BackendUnavailable('eventstore'));
+    }
+    return super.append(stream, expected, events);
+  }
+}
+
+let app: MemoryApp;
+let log: FailingLog;
+let ada: { id: string; key: string };
+let now = Date.parse('2026-01-01T12:00:00.000Z');
+beforeAll(async () => {
+  log = new FailingLog();
+  app = await memoryApp({ log, clock: { now: () => new Date(now) } });
+  ada = await memberOf(app, 'Ada');
+});
+
+const call = (name: string, input: unknown, more = {}) => app.call(ada.key, name, input, more);
+const idOf = (reply: Awaited<ReturnType<typeof call>>) => dataOf<{ id: string }>(reply).id;
+async function newPad() {
+  const threadId = idOf(await call('thread.create', {}));
+  const scratchpadId = idOf(await call('scratchpad.create', { threadId }));
+  return { threadId, scratchpadId, ref: { ownerId: ada.id, scratchpadId } };
+}
+const append = (scratchpadId: string, content: string, idempotencyKey?: string) =>
+  call('scratchpad.entry.append', { scratchpadId, content }, { idempotencyKey });
+const filled = async (count: number) => {
+  const pad = await newPad();
+  for (let n = 1; n <= count; n += 1) await append(pad.scratchpadId, `entry ${n}`);
+  return pad;
+};
+const list = async (scratchpadId: string, more = {}) =>
+  (await call('scratchpad.entry.list', { scratchpadId, limit: 100, ...more })).result as {
+    data: { index: number; content: string; id: string }[];
+    page: { nextCursor: string | null; lost?: unknown };
+  };
+const view = async (scratchpadId: string) =>
+  dataOf<{ text: string; entryCount: number }>(await call('scratchpad.view', { scratchpadId }));
+const verify = async (scratchpadId: string) => dataOf(await call('scratchpad.verify', { scratchpadId }));
+const told = async (scratchpadId: string, type?: string) =>
+  (await log.readStream(`scratchpad_ledger-${scratchpadId}`)).filter((event) => !type || event.type === type);
+
+/** What a writer pushes; its process then dies, as often as a test wants. */
+const entry = (content: string): Entry => ({
+  ...{ id: newId('entry', new Date(now)), kind: 'note', content, fields: {}, author: { type: 'key', id: 'key_1' } },
+  ...{ bytes: content.length, sha256: 'ab', at: new Date(now).toISOString(), correlationId: randomUUID() },
+});
+
+/** The places of entries as the audit trail has them. */
+const trail: ReadDbs['system'] = {
+  async rows<Row>({ text, values }: { text: string; values: readonly unknown[] }) {
+    const ids = text.includes('event_id = any') ? (values[0] as readonly string[]) : [];
+    const events = (await log.readAll(undefined, 1_000_000)).filter(({ id }) => ids.includes(id));
+    return events.map(({ id, data }) => ({ id, index: data['index'], clears: data['clears'] ?? 0 })) as Row[];
+  },
+};
+const system = () => ({
+  ...app.streamsNeeds,
+  dbs: { for: () => trail, system: trail },
+  readModels: { reached: async () => true },
+  working: app.working,
+  vault: app.vault,
+});
+const auditor = (options: AuditorOptions = { graceMs: 0 }) => new LedgerAuditor(system(), options);
+
+describe('an entry whose writer died after the push', () => {
+  it('is audited under the id that the writer would have used', async () => {
+    const { scratchpadId, ref } = await newPad();
+    log.failsOn = 'scratchpad.entry_appended';
+    const key = randomUUID();
+    expect(refusalOf(await append(scratchpadId, 'pushed', key))).toBe('internal_fault');
+    log.failsOn = undefined;
+    expect(await verify(scratchpadId)).toMatchObject({ ok: false, unaudited: 1 });
+    await auditor().auditTouched();
+    expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1, unaudited: 0 });
+    expect(dataOf(await append(scratchpadId, 'pushed', key))).toMatchObject({ index: 1 });
+    expect(await told(scratchpadId)).toHaveLength(1);
+    expect(await app.working.touched(100)).not.toContainEqual(ref);
+  });
+
+  it('is left to its writer while it is young', async () => {
+    const { scratchpadId, ref } = await newPad();
+    await app.working.append(ref, entry('under way'));
+    const patient = auditor({ graceMs: 3_000 });
+    await patient.auditTouched();
+    expect(await told(scratchpadId)).toEqual([]);
+    now += 3_000;
+    await patient.auditTouched();
+    expect(await told(scratchpadId)).toHaveLength(1);
+  });
+
+  it('is audited whatever else was audited since', async () => {
+    const { scratchpadId, ref } = await filled(3);
+    await app.working.append(ref, entry('forgotten'));
+    await append(scratchpadId, 'later');
+    await auditor().auditTouched();
+    const indexes = (await told(scratchpadId)).map(({ data }) => data['index']);
+    expect(indexes).toEqual([1, 2, 3, 5, 4]);
+  });
+});
+
+describe('a request to append that is sent again', () => {
+  it('answers the first outcome, and nothing is pushed', async () => {
+    const { scratchpadId } = await filled(1);
+    const key = randomUUID();
+    const first = await append(scratchpadId, 'once', key);
+    await append(scratchpadId, 'between');
+    now += 1_000;
+    const again = await append(scratchpadId, 'once', key);
+    expect(again.result).toMatchObject({ replayed: true });
+    expect(dataOf(again)).toEqual(dataOf(first));
+    expect((await list(scratchpadId)).data.map(({ content }) => content)).toEqual(['entry 1', 'once', 'between']);
+  });
+
+  it('is a conflict when it asks for something else', async () => {
+    const { scratchpadId } = await newPad();
+    const key = randomUUID();
+    await append(scratchpadId, 'one', key);
+    expect(refusalOf(await append(scratchpadId, 'two', key))).toBe('conflict');
+  });
+
+  it('does not append again what was cleared since', async () => {
+    const { scratchpadId } = await newPad();
+    const key = randomUUID();
+    const first = dataOf(await append(scratchpadId, 'once', key));
+    await call('scratchpad.entry.clear', { scratchpadId });
+    expect(dataOf(await append(scratchpadId, 'once', key))).toEqual(first);
+    expect((await list(scratchpadId)).data).toEqual([]);
+  });
+
+  it('stores the audit event that the first one could not', async () => {
+    const { scratchpadId } = await newPad();
+    const key = randomUUID();
+    log.failsOn = 'scratchpad.entry_appended';
+    expect(refusalOf(await append(scratchpadId, 'once', key))).toBe('internal_fault');
+    log.failsOn = undefined;
+    expect(dataOf(await append(scratchpadId, 'once', key))).toMatchObject({ index: 1 });
+    expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1 });
+  });
+});
+
+describe('an entry that stands twice in a ledger', () => {
+  it('is shown once, at its first place, on every page, and moves no other', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const twice = entry('twice');
+    await app.working.append(ref, twice);
+    for (let n = 2; n <= 150; n += 1) await app.working.append(ref, entry(`entry ${n}`));
+    await app.working.append(ref, twice);
+    await app.working.append(ref, entry('last'));
+    await auditor().auditTouched();
+    const first = await list(scratchpadId);
+    const second = await list(scratchpadId, { cursor: first.page.nextCursor });
+    const shown = [...first.data, ...second.data];
+    expect(shown.filter(({ content }) => content === 'twice').map(({ index }) => index)).toEqual([1]);
+    expect(shown.at(-1)).toMatchObject({ index: 152, content: 'last' });
+    expect((await told(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data)).toEqual([
+      { scratchpadId, clears: 0, entryId: twice.id, index: 151, of: 1 },
+    ]);
+    expect((await view(scratchpadId)).entryCount).toBe(151);
+  });
+
+  it('is found when its first place was audited long before', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const twice = entry('twice');
+    await app.working.append(ref, twice);
+    await auditor().auditTouched();
+    await append(scratchpadId, 'between');
+    await app.working.append(ref, twice);
+    await auditor().auditTouched();
+    expect((await told(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data['index'])).toEqual([3]);
+    expect((await list(scratchpadId)).data.map(({ index }) => index)).toEqual([1, 2]);
+  });
+});
+
+describe('a ledger that has lost its tail', () => {
+  it('says so in list, view and verify, and never gives an index twice', async () => {
+    const { scratchpadId, ref } = await filled(6);
+    app.working.loseTail(ref, 3);
+    expect(dataOf(await append(scratchpadId, 'next'))).toMatchObject({ index: 7 });
+    const { data, page } = await list(scratchpadId);
+    expect(data.map(({ index }) => index)).toEqual([1, 2, 3, 7]);
+    expect(page).toEqual({ nextCursor: null, lost: [{ from: 4, to: 6 }] });
+    expect(await view(scratchpadId)).toMatchObject({
+      text: 'Content:\n(empty)\n\nEntries:\n[1] entry 1\n[2] entry 2\n[3] entry 3\n(entries 4-6 were lost)\n[7] next',
+      entryCount: 4,
+    });
+    expect(await verify(scratchpadId)).toMatchObject({ ok: false, entries: 4, audited: 4, lost: [{ from: 4, to: 6 }] });
+  });
+
+  it('says so to who reads first, before anything is written', async () => {
+    const { scratchpadId, ref } = await filled(2);
+    app.working.loseTail(ref, 1);
+    expect((await list(scratchpadId)).page.lost).toEqual([{ from: 2, to: 2 }]);
+    expect((await view(scratchpadId)).text).toContain('(entry 2 was lost)');
+  });
+
+  it('says so once, however often it is looked at', async () => {
+    const { scratchpadId, ref } = await filled(3);
+    app.working.loseTail(ref, 1);
+    for (let look = 0; look < 3; look += 1) {
+      await Promise.all([list(scratchpadId), append(scratchpadId, 'more'), auditor().audit(ref)]);
+      app.working.reconnect();
+    }
+    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
+  });
+
+  it('has lost nothing when only the connection broke', async () => {
+    const { scratchpadId } = await filled(3);
+    app.working.reconnect();
+    await append(scratchpadId, 'next');
+    expect((await list(scratchpadId)).page.lost).toBeUndefined();
+    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+  });
+});
+
+describe('a scratchpad whose working state is gone', () => {
+  it('goes on with the next index, and says what was lost', async () => {
+    const { scratchpadId } = await filled(3);
+    app.working.loseEverything();
+    const indexes = await Promise.all([1, 2, 3, 4].map((n) => append(scratchpadId, `new ${n}`)));
+    expect(indexes.map((reply) => dataOf<{ index: number }>(reply).index).sort()).toEqual([4, 5, 6, 7]);
+    expect((await list(scratchpadId)).page.lost).toEqual([{ from: 1, to: 3 }]);
+    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
+  });
+
+  it('says that its content was lost, at the revision that the next writer has to name', async () => {
+    const { scratchpadId } = await newPad();
+    await call('scratchpad.content.set', { scratchpadId, content: 'the plan' });
+    app.working.loseEverything();
+    const read = dataOf(await call('scratchpad.content.get', { scratchpadId }));
+    expect(read).toMatchObject({ content: '', revision: 1, lost: true });
+    expect((await view(scratchpadId)).text).toContain('the latest content was lost');
+    expect(await verify(scratchpadId)).toMatchObject({ ok: false, contentSha256Matches: false });
+    const set = await call('scratchpad.content.set', { scratchpadId, content: 'anew' }, { ifMatch: '"r1"' });
+    expect(dataOf(set)).toMatchObject({ revision: 2 });
+    expect(dataOf(await call('scratchpad.content.get', { scratchpadId }))).not.toHaveProperty('lost');
+  });
+
+  it('is gone for good once it is deleted, and has lost nothing', async () => {
+    const { scratchpadId } = await filled(2);
+    await call('scratchpad.delete', { scratchpadId });
+    expect(refusalOf(await append(scratchpadId, 'late'))).toBe('not_found');
+    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+  });
+});
+
+describe('a clear', () => {
+  it('that was left half done is finished, with an event for every entry it removed', async () => {
+    const { scratchpadId, ref } = await filled(2);
+    await app.working.append(ref, entry('never told of'));
+    await app.working.clearEntries(ref, 'clear 1');
+    await append(scratchpadId, 'after');
+    await auditor().auditTouched();
+    const types = (await told(scratchpadId)).map(({ type, data }) => [type, data['index'] ?? data['count']]);
+    expect(types).toEqual([
+      ['scratchpad.entry_appended', 1],
+      ['scratchpad.entry_appended', 2],
+      ['scratchpad.entry_appended', 1],
+      ['scratchpad.entry_appended', 3],
+      ['scratchpad.entries_cleared', 3],
+    ]);
+    expect((await app.working.state(ref)).unfinishedClears).toEqual([]);
+    expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1 });
+  });
+
+  it('sent again spares what was appended since', async () => {
+    const { scratchpadId } = await filled(2);
+    const clear = () => call('scratchpad.entry.clear', { scratchpadId }, { idempotencyKey });
+    const idempotencyKey = randomUUID();
+    expect(dataOf(await clear())).toMatchObject({ count: 2 });
+    await append(scratchpadId, 'since');
+    const again = await clear();
+    expect(dataOf(again)).toMatchObject({ count: 2 });
+    expect(again.result).toMatchObject({ replayed: true });
+    expect((await list(scratchpadId)).data).toHaveLength(1);
+  });
+
+  it('is not taken for a loss by entries whose events come late', async () => {
+    const { scratchpadId } = await filled(3);
+    await call('scratchpad.entry.clear', { scratchpadId });
+    const [first] = await told(scratchpadId);
+    for (let filler = 0; filler < 1_100; filler += 1)
+      await log.append(`other-${scratchpadId}`, 'any', [{ id: randomUUID(), type: 'x', data: {}, metadata: {} }]);
+    await log.append(`scratchpad_ledger-${scratchpadId}`, 'any', first ? [first] : []);
+    app.working.reconnect();
+    expect(dataOf(await append(scratchpadId, 'first again'))).toMatchObject({ index: 1 });
+    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+  });
+
+  it('lets a reader who was under way go on with what was appended since, or stop', async () => {
+    const { scratchpadId } = await filled(5);
+    const [forwards, backwards] = [
+      await list(scratchpadId, { limit: 3 }),
+      await list(scratchpadId, { limit: 3, order: 'desc' }),
+    ];
+    await call('scratchpad.entry.clear', { scratchpadId });
+    for (const content of ['a', 'b']) await append(scratchpadId, content);
+    const on = await list(scratchpadId, { limit: 3, cursor: forwards.page.nextCursor });
+    expect(on.data.map(({ content }) => content)).toEqual(['a', 'b']);
+    const back = await list(scratchpadId, { limit: 3, order: 'desc', cursor: backwards.page.nextCursor });
+    expect(back).toMatchObject({ data: [], page: { nextCursor: null } });
+  });
+});
+
+describe('a text on its way into the content', () => {
+  it('is promoted when it was committed and its writer died', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const promote = jest.spyOn(app.working, 'promote').mockResolvedValueOnce(undefined);
+    await call('scratchpad.content.set', { scratchpadId, content: 'the plan' });
+    promote.mockRestore();
+    expect(await app.working.content(ref)).toMatchObject({ revision: 0 });
+    await auditor().auditTouched();
+    expect(await app.working.content(ref)).toMatchObject({ revision: 1, content: 'the plan' });
+  });
+
+  it('is dropped when it was never committed, once its writer must be dead', async () => {
+    const { ref } = await newPad();
+    await app.working.stage(ref, 1, randomUUID(), 'never to be');
+    const patient = auditor({ graceMs: 0, staleAfterMs: 60_000 });
+    await patient.auditTouched();
+    now += 59_000;
+    await patient.auditTouched();
+    expect((await app.working.state(ref)).staged).toHaveLength(1);
+    now += 1_000;
+    await patient.auditTouched();
+    expect((await app.working.state(ref)).staged).toEqual([]);
+  });
+});
+
+describe('a sweep through the working state', () => {
+  it('leaves alone what lives', async () => {
+    const { scratchpadId, ref } = await filled(2);
+    await sweep(system(), auditor(), true);
+    expect(await app.working.exists(ref)).toBe(true);
+    expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 2 });
+  });
+
+  it('removes what a dead pad left behind', async () => {
+    const { scratchpadId, ref } = await filled(1);
+    await call('scratchpad.delete', { scratchpadId });
+    await app.working.create(ref, new Date(now).toISOString());
+    expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
+    expect(await app.working.exists(ref)).toBe(false);
+  });
+
+  it('removes what belongs to no pad, after ten minutes', async () => {
+    const unknown = { ownerId: ada.id, scratchpadId: newId('scratchpad', new Date(now)) };
+    await app.working.create(unknown, new Date(now).toISOString());
+    now += 10 * 60_000 - 1;
+    expect((await sweep(system(), auditor(), false)).destroyed).toBe(0);
+    now += 1;
+    expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
+    expect(await app.working.exists(unknown)).toBe(false);
+  });
+
+  it('buries a pad that its thread let go of while it was made', async () => {
+    const { threadId, scratchpadId, ref } = await newPad();
+    // As if the slot had been emptied before the pad had a stream to end.
+    const emptied = { type: 'thread.deleted', data: { threadId, scratchpadId } };
+    const [attached] = (await log.readStream(`thread-${threadId}`)).slice(-1);
+    await log.append(`thread-${threadId}`, 'any', [
+      { ...emptied, id: randomUUID(), metadata: attached?.metadata ?? {} },
+    ]);
+    await sweep(system(), auditor(), false);
+    expect(await app.working.exists(ref)).toBe(false);
+    expect((await log.readStream(`scratchpad-${scratchpadId}`)).at(-1)?.type).toBe('scratchpad.deleted');
+  });
+});
+
+describe('fifty entries appended at once', () => {
+  it('are fifty entries, one order, all audited, in every one of ten rounds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { scratchpadId } = await newPad();
+      await Promise.all(Array.from({ length: 50 }, (_, n) => append(scratchpadId, `entry ${n}`, randomUUID())));
+      const { data } = await list(scratchpadId);
+      expect(data.map(({ index }) => index)).toEqual(Array.from({ length: 50 }, (_, n) => n + 1));
+      expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 50, audited: 50 });
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { fold } from '../../src/domain/kernel/decider.js';
+import type { LedgerEvent } from '../../src/domain/scratchpad/events.js';
+import { currentEra, eraOf, ledger } from '../../src/domain/scratchpad/ledger.js';
+import { above, gapsIn, holds, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/ranges.js';
+
+const scratchpadId = 'sp_1';
+const appended = (index: number, clears = 0): LedgerEvent => ({
+  type: 'scratchpad.entry_appended',
+  data: {
+    ...{ scratchpadId, entryId: `ent_${clears}_${index}`, index, clears, kind: 'note', bytes: 1, sha256: 'ab' },
+    author: { type: 'key', id: 'key_1' },
+  },
+});
+const cleared = (clears: number): LedgerEvent => ({
+  type: 'scratchpad.entries_cleared',
+  data: { scratchpadId, clearId: `clear ${clears}`, count: 1, lastEntryId: null, clears },
+});
+const lost = (from: number, to: number, clears = 0): LedgerEvent => ({
+  type: 'scratchpad.entries_lost',
+  data: { scratchpadId, clears, from, to, reason: 'tail' },
+});
+const after = (...events: readonly LedgerEvent[]) =>
+  fold(
+    ledger,
+    events.map((event, n) => ({ ...event, id: `event-${n}`, at: '2026-01-01T00:00:00.000Z' })),
+  );
+
+describe('ranges', () => {
+  it('join what touches and keep apart what does not, in any order', () => {
+    expect(rangesOf([1, 2, 5, 3, 9, 4])).toEqual([
+      [1, 5],
+      [9, 9],
+    ]);
+    expect(
+      withRange(
+        [
+          [1, 2],
+          [8, 9],
+        ],
+        2,
+        8,
+      ),
+    ).toEqual([[1, 9]]);
+  });
+
+  it('know what they hold, how much, and what is missing', () => {
+    const ranges = rangesOf([2, 3, 6]);
+    expect([1, 2, 3, 4, 6].map((number) => holds(ranges, number))).toEqual([false, true, true, false, true]);
+    expect(sizeOf(ranges)).toBe(3);
+    expect(gapsIn(ranges, 1, 7)).toEqual([
+      [1, 1],
+      [4, 5],
+      [7, 7],
+    ]);
+    expect(above(ranges, 2, [[6, 6]])).toEqual([[3, 3]]);
+  });
+});
+
+describe('what a stream knows of a ledger', () => {
+  it('does not depend on the order in which writers stored their events', () => {
+    const events = [appended(1), appended(2), cleared(1), appended(1, 1), appended(2, 1)];
+    const orders = [
+      [0, 1, 2, 3, 4],
+      [1, 0, 2, 4, 3],
+      [3, 1, 4, 0, 2],
+      [4, 3, 2, 1, 0],
+    ];
+    for (const order of orders) {
+      const state = after(...order.flatMap((place) => events[place] ?? []));
+      expect(state.eras).toEqual([{ clears: 1, told: [[1, 2]], lost: [], repeated: [] }]);
+    }
+  });
+
+  it('is the same when an event was stored twice', () => {
+    expect(after(appended(1), cleared(1), appended(1, 1), cleared(1), appended(1))).toEqual(
+      after(appended(1), cleared(1), appended(1, 1)),
+    );
+  });
+
+  it('holds the era of an entry that was told of before the clear it follows', () => {
+    const state = after(appended(1), appended(1, 1));
+    expect(state.eras.map(({ clears }) => clears)).toEqual([0, 1]);
+    expect(currentEra(state).clears).toBe(1);
+    expect(eraOf(state, 0)?.told).toEqual([[1, 1]]);
+  });
+
+  it('forgets an era once its end is recorded, and its losses with it', () => {
+    const state = after(appended(1), lost(1, 1), cleared(1));
+    expect(eraOf(state, 0)).toBeUndefined();
+    expect(currentEra(state)).toEqual({ clears: 1, told: [], lost: [], repeated: [] });
+  });
+});
