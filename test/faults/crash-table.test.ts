@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
 import { eventually } from '../support/eventually.js';
+import { quiet } from '../support/quiet.js';
 import { crashingCommands, type CrashingCommand, type Prepared, type Sight } from './rig/crashing-commands.js';
 import { startSite, type Placed, type Site } from './rig/site.js';
 import { startTracer, Victims, type CrashPoint } from './rig/victims.js';
@@ -9,15 +11,18 @@ let site: Site;
 let tracer: Awaited<ReturnType<typeof startTracer>>;
 let door: Placed;
 let worker: Placed;
+let log: ReturnType<typeof openEventLog>;
 let sight: Sight;
 beforeAll(async () => {
   site = await startSite();
   door = await site.program('api');
   [tracer, worker] = await Promise.all([startTracer(site), site.program('worker'), site.program('projector')]);
-  sight = { admin: site.admin(door), redis: new Redis(site.redis.url) };
+  log = openEventLog(site.backends.url, quiet);
+  sight = { admin: site.admin(door), redis: new Redis(site.redis.url), log };
 }, 60_000);
 afterAll(async () => {
   sight.redis.disconnect();
+  await log.close();
   await site.remove();
 });
 

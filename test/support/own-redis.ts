@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ export interface OwnRedis {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Kills it and cuts this many bytes off what it had written, as a power cut may; what is left may be asked to start. */
+  loseTail(bytes: number): Promise<void>;
   /** Kills it and removes its data. */
   remove(): Promise<void>;
 }
@@ -36,6 +38,17 @@ export async function ownRedis(): Promise<OwnRedis> {
       const exit = new Promise((resolve) => ended.once('exit', resolve));
       ended.kill('SIGKILL');
       await exit;
+    },
+    async loseTail(bytes) {
+      await redis.kill();
+      const written = join(folder, 'appendonlydir');
+      const [last] = readdirSync(written)
+        .filter((file) => file.endsWith('.incr.aof'))
+        .sort()
+        .reverse();
+      if (last === undefined) return;
+      const file = join(written, last);
+      truncateSync(file, Math.max(0, statSync(file).size - bytes));
     },
     async remove() {
       await redis.kill();

@@ -74,7 +74,11 @@ export class Caller {
   }
 
   /** Asks again, with the same idempotency key, until there is an answer that is not "try again". */
-  async surely(call: Call, { idempotencyKey = randomUUID() as string, withinMs = 60_000 } = {}): Promise<Answer> {
+  async surely(
+    call: Call,
+    options: { readonly idempotencyKey?: string; readonly withinMs?: number } = {},
+  ): Promise<Answer> {
+    const { idempotencyKey = randomUUID(), withinMs = 60_000 } = options;
     const headers = { ...call.headers, ...(call.method !== 'GET' && { 'idempotency-key': idempotencyKey }) };
     const until = performance.now() + withinMs;
     for (;;) {
