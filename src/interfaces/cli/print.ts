@@ -6,6 +6,7 @@ const harmless = (text: string): string =>
 
 const wordOf = (value: unknown): string => {
   if (value === null || value === undefined) return '-';
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return harmless(value.join(', '));
   return harmless(typeof value === 'string' ? value : JSON.stringify(value));
 };
 
