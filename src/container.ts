@@ -21,8 +21,9 @@ import { StreamQueues } from './application/transact.js';
 import { openPurges } from './infrastructure/bullmq/purges.js';
 import type { Config } from './infrastructure/config.js';
 import { makeCrashPoints } from './infrastructure/crash-points.js';
+import { StartupError } from './infrastructure/embedded/startup-error.js';
 import { openEventLog } from './infrastructure/eventstore/event-log.js';
-import { makeHarnessRegistry } from './infrastructure/harness-file.js';
+import { HarnessFileUnreadable, makeHarnessRegistry } from './infrastructure/harness-file.js';
 import { makeLiveEvents, type RunningLiveEvents } from './infrastructure/live/live-events.js';
 import { makeLog } from './infrastructure/log.js';
 import { makeMetrics } from './infrastructure/metrics.js';
@@ -171,9 +172,18 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
       ({ system }: Database, kms: Kms) => crashPoints.around('vault', makePostgresVault(system, kms), vaultReads),
       [T.database, T.kms],
     );
-  container
-    .bind(T.harnesses)
-    .toResolvedValue(({ harnessFile }: Config) => makeHarnessRegistry(harnessFile), [T.config]);
+  container.bind(T.harnesses).toResolvedValue(
+    async ({ harnessFile }: Config) => {
+      const registry = makeHarnessRegistry(harnessFile);
+      await registry.list().catch((fault: unknown) => {
+        throw fault instanceof HarnessFileUnreadable
+          ? new StartupError(`PALIMPSEST_HARNESSES: ${fault.message}`)
+          : fault;
+      });
+      return registry;
+    },
+    [T.config],
+  );
   container
     .bind(T.reaper)
     .toResolvedValue(
