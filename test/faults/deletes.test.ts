@@ -137,6 +137,31 @@ describe('deletes under live appends', () => {
       }),
     sizeOf('CHAOS_MINUTES', 2, 60) * 60_000,
   );
+
+  it('stay deleted when Redis, started again without its last writes, has their keys once more', async () => {
+    const { caller } = await newPerson(api(), 'Mary');
+    for (let round = 0; round < sizeOf('CHAOS_RETURNS', 4, 40); round += 1) {
+      const pad = await newPad(caller);
+      const call = { method: 'POST', path: `/v1/scratchpads/${pad.id}/entries`, body: { content: 'words' } };
+      await caller.surely(call);
+      const before = site.redis.written();
+      await caller.surely({ method: 'DELETE', path: `/v1/scratchpads/${pad.id}` });
+      site.proxies.redis.refuse();
+      await site.redis.loseTail(site.redis.written() - before);
+      await site.redis.start();
+      await eventually(
+        () => keysOf(new Set([pad.id])),
+        (keys) => keys.length === 2,
+      );
+      site.proxies.redis.pass();
+      expect((await caller.surely(call)).status).toBe(404);
+      await eventually(
+        () => keysOf(new Set([pad.id])),
+        (keys) => keys.length === 0,
+        60_000,
+      );
+    }
+  }, 240_000);
 });
 
 /** Acknowledged entries of a living pad that are neither there nor told to be lost; an index that two were given in silence. */

@@ -11,6 +11,8 @@ export interface OwnRedis {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** How many bytes of its log of writes lie on disk. */
+  written(): number;
   /** Kills it and cuts this many bytes off what it had written, as a power cut may; what is left may be asked to start. */
   loseTail(bytes: number): Promise<void>;
   /** Kills it and removes its data. */
@@ -39,16 +41,10 @@ export async function ownRedis(): Promise<OwnRedis> {
       ended.kill('SIGKILL');
       await exit;
     },
+    written: () => statSync(writes(folder)).size,
     async loseTail(bytes) {
       await redis.kill();
-      const written = join(folder, 'appendonlydir');
-      const [last] = readdirSync(written)
-        .filter((file) => file.endsWith('.incr.aof'))
-        .sort()
-        .reverse();
-      if (last === undefined) return;
-      const file = join(written, last);
-      truncateSync(file, Math.max(0, statSync(file).size - bytes));
+      truncateSync(writes(folder), Math.max(0, redis.written() - bytes));
     },
     async remove() {
       await redis.kill();
@@ -57,6 +53,12 @@ export async function ownRedis(): Promise<OwnRedis> {
   };
   await redis.start();
   return redis;
+}
+
+/** The newest of its files, in which its last writes are. */
+function writes(folder: string): string {
+  const parts = readdirSync(join(folder, 'appendonlydir')).filter((file) => file.endsWith('.incr.aof'));
+  return join(folder, 'appendonlydir', parts.sort().at(-1) ?? '');
 }
 
 function answers(port: number): Promise<boolean> {
