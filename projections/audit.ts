@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { metadataSchema } from '../src/domain/kernel/envelope.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
-import { all, type Rows } from './rows.js';
+import { all, first, type Rows } from './rows.js';
 import { perRow, sql, type Sql } from './sql.js';
 
 /**
@@ -85,6 +85,31 @@ export interface AuditFilter {
 
 export const listAudit = async (db: Rows, filter: AuditFilter, page: Stretch) =>
   all(auditRow, await db.rows(sql`select ${columns} from audit_events where ${matching(filter)} ${stretch(page)}`));
+
+/** The events of several streams of one owner, merged. Each stream's own stretch is found by its index. */
+export const listAuditOf = async (db: Rows, ownerId: string, streams: readonly string[], page: Stretch) => {
+  const each = streams.map(
+    (stream) =>
+      sql`(select ${columns} from audit_events where owner_id = ${ownerId} and stream = ${stream} ${stretch(page)})`,
+  );
+  const [begin, ...others] = each;
+  if (!begin) return [];
+  const union = others.reduce((together, one) => sql`${together} union all ${one}`, begin);
+  return all(auditRow, await db.rows(sql`select * from (${union}) as each_stream where true ${stretch(page)}`));
+};
+
+const headRow = z.object({ hash: z.string(), events: z.string() });
+
+/** The end of an owner's hash chain; undefined while they have no events. */
+export const findAuditHead = async (db: Rows, ownerId: string) =>
+  first(headRow, await db.rows(sql`select hash, events from audit_heads where owner_id = ${ownerId}`));
+
+/** The hash of the event at a position of an owner's chain. */
+export const findAuditHash = async (db: Rows, ownerId: string, position: string) =>
+  first(
+    z.object({ hash: z.string() }),
+    await db.rows(sql`select hash from audit_events where owner_id = ${ownerId} and position = ${position}::bigint`),
+  )?.hash;
 
 const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: AuditFilter): Sql =>
   [

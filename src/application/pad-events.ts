@@ -46,6 +46,7 @@ function told({ type, data, at }: DecodedEvent, words: Words): Readonly<Record<s
       return { ...scratchpadEvents[type].parse(data), at };
     case 'scratchpad.content_cleared':
     case 'scratchpad.entries_cleared':
+    case 'scratchpad.entries_lost':
     case 'scratchpad.updated':
     case 'scratchpad.deleted':
       return { ...data, at };

@@ -83,7 +83,7 @@ export interface LiveEvents {
    * In the order of the log, without gap or repeat, in batches, until stopped. Who is slow slows nobody and fills no memory.
    */
   follow(wanted: LiveSelection, stopped: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
-  /** The position of the latest event of an owner (undefined: of anyone) whenever there is news, until stopped. */
+  /** The position now, and then that of the latest event of an owner (undefined: of anyone) whenever there is news, until stopped. */
   latest(ownerId: string | undefined, stopped: AbortSignal): AsyncIterable<bigint>;
 }
 

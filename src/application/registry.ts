@@ -3,7 +3,9 @@ import { enrollAgent } from './operations/agent/enroll-agent.js';
 import { getEnrollment } from './operations/agent/get-enrollment.js';
 import { listAgents } from './operations/agent/list-agents.js';
 import { exportAudit } from './operations/audit/export-audit.js';
+import { followAudit } from './operations/audit/follow-audit.js';
 import { listAudit } from './operations/audit/list-audit.js';
+import { verifyAudit } from './operations/audit/verify-audit.js';
 import { deleteCredential } from './operations/credential/delete-credential.js';
 import { listCredentials } from './operations/credential/list-credentials.js';
 import { listHarnesses } from './operations/harness/list-harnesses.js';
@@ -27,6 +29,7 @@ import { getScratchpad } from './operations/scratchpad/get-scratchpad.js';
 import { listEntries } from './operations/scratchpad/list-entries.js';
 import { listScratchpads } from './operations/scratchpad/list-scratchpads.js';
 import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js';
+import { scratchpadHistory } from './operations/scratchpad/scratchpad-history.js';
 import { setContent } from './operations/scratchpad/set-content.js';
 import { updateScratchpad } from './operations/scratchpad/update-scratchpad.js';
 import { verifyScratchpad } from './operations/scratchpad/verify-scratchpad.js';
@@ -59,9 +62,9 @@ export const operations: readonly Operation[] = [
   ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
   ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
   ...[verifyScratchpad],
-  ...[followScratchpad],
+  ...[scratchpadHistory, followScratchpad],
   ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
   ...[readScratchpad, updateScratchpadTool, appendScratchpad],
-  ...[listAudit, exportAudit],
+  ...[listAudit, exportAudit, verifyAudit, followAudit],
   ...[listProjections, rebuildProjection],
 ];

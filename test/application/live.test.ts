@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { LiveReply, type Told } from '../../src/application/live-reply.js';
 import type { EventLog } from '../../src/application/ports.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
@@ -265,11 +264,10 @@ describe('live events', () => {
   it('tell the latest position of an owner, and of nobody else', async () => {
     const log = new MemoryEventLog();
     const live = makeLiveEvents(log);
-    await live.position();
     const stop = new AbortController();
     const positions = live.latest(ownerId, stop.signal)[Symbol.asyncIterator]();
+    expect((await positions.next()).value).toBe(0n);
     const first = positions.next();
-    await turn();
     await put(log, 'thread-a', 'user_2');
     await put(log, 'thread-a');
     expect((await first).value).toBe((await log.last('thread-a'))?.position);

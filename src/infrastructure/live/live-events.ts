@@ -59,6 +59,7 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
       const topics = [ownerId === undefined ? everything : ofOwner(ownerId)];
       following.add(topics, inbox);
       try {
+        yield following.position;
         for (;;) {
           await inbox.news(stopped);
           if (stopped.aborted) return;

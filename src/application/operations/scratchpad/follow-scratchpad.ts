@@ -27,6 +27,9 @@ export const followScratchpad = operation({
     }),
     told('scratchpad.content_cleared', { revision: z.number().int(), author: author(), at: time() }),
     told('scratchpad.entries_cleared', { count: z.number().int(), at: time() }),
+    told('scratchpad.entries_lost', {
+      ...{ from: z.number().int(), to: z.number().int(), reason: z.string(), at: time() },
+    }),
     told('scratchpad.updated', { metadata: metadata(), at: time() }),
     told('scratchpad.deleted', { threadId: id('thread'), at: time() }),
   ]),
