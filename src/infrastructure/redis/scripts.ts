@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { header } from './entry-form.js';
 
 // Why scripts, and why these: docs/decisions/0003-content-is-a-hash.md and 0030-ledger-and-stream.md. Each is one atomic
 // step on one pad. Names of staged texts and unfinished clears stand in lists of their own (fields `stages`, `clears`), so
@@ -22,22 +23,26 @@ local function with(list, name)
   return others == '' and name or others .. ' ' .. name
 end`;
 
-/** KEYS entries, content, touched; ARGV element, pad, entry id or '', digest, at. */
+/** KEYS entries, touched; ARGV element, pad. On a ledger with a plain header the length is all there is to answer. */
 const append = `
-local keyed = ARGV[3] ~= ''
-if keyed then
-  local before = redis.call('HGET', KEYS[2], 'entry:' .. ARGV[3])
-  if before then return { 0, before } end
-end
 local length = redis.call('RPUSHX', KEYS[1], ARGV[1])
-if length == 0 then return false end
-redis.call('SADD', KEYS[3], ARGV[2])
+if length == 0 then return 0 end
+redis.call('SADD', KEYS[2], ARGV[2])
 local header = redis.call('LINDEX', KEYS[1], 0)
-if keyed then
-  local clears = string.match(header, '"clears":(%d+)') or '0'
-  redis.call('HSET', KEYS[2], 'entry:' .. ARGV[3], clears .. ' ' .. (length - 1) .. ' ' .. ARGV[5] .. ' ' .. ARGV[4])
-end
-return { length - 1, header }`;
+if header == '${header}' then return length end
+return { length, header }`;
+
+/** KEYS entries, touched, content; ARGV element, pad, entry id, digest, at. */
+const appendKeyed = `
+local before = redis.call('HGET', KEYS[3], 'entry:' .. ARGV[3])
+if before then return { 0, before } end
+local length = redis.call('RPUSHX', KEYS[1], ARGV[1])
+if length == 0 then return 0 end
+redis.call('SADD', KEYS[2], ARGV[2])
+local header = redis.call('LINDEX', KEYS[1], 0)
+local clears = string.match(header, '"clears":(%d+)') or '0'
+redis.call('HSET', KEYS[3], 'entry:' .. ARGV[3], clears .. ' ' .. (length - 1) .. ' ' .. ARGV[5] .. ' ' .. ARGV[4])
+return { length, header }`;
 
 /** KEYS content, touched; ARGV revision, event id, text, pad. */
 const stage = `${names}
@@ -151,14 +156,18 @@ redis.call('SUNIONSTORE', KEYS[2], KEYS[2], KEYS[1])
 redis.call('DEL', KEYS[1])
 return redis.call('SRANDMEMBER', KEYS[2], ARGV[1])`;
 
+/** The length of the list with its header, and the header; a length of 0 with what an earlier append was; 0 alone: absent. */
+type AppendReply = number | readonly [length: number, told: string];
+
 /** The scripts as commands of a client. */
 export interface PadScripts {
-  padAppend(
+  padAppend(entries: string, touched: string, element: string, pad: string): Promise<AppendReply>;
+  padAppendKeyed(
     entries: string,
-    content: string,
     touched: string,
+    content: string,
     ...args: readonly [element: string, pad: string, entryId: string, digest: string, at: string]
-  ): Promise<readonly [index: number, header: string] | null>;
+  ): Promise<AppendReply>;
   padStage(
     content: string,
     touched: string,
@@ -185,7 +194,8 @@ export interface PadScripts {
 }
 
 export function withScripts(redis: Redis): Redis & PadScripts {
-  redis.defineCommand('padAppend', { numberOfKeys: 3, lua: append });
+  redis.defineCommand('padAppend', { numberOfKeys: 2, lua: append });
+  redis.defineCommand('padAppendKeyed', { numberOfKeys: 3, lua: appendKeyed });
   redis.defineCommand('padStage', { numberOfKeys: 2, lua: stage });
   redis.defineCommand('padPromote', { numberOfKeys: 1, lua: promote });
   redis.defineCommand('padUnstage', { numberOfKeys: 1, lua: unstage });

@@ -56,13 +56,16 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
 
     append: (pad, entry, keyed) =>
       run(async () => {
-        const pushed = await redis.padAppend(
-          ...([entries(pad), content(pad), touched, entryText(entry), memberOf(pad)] as const),
-          ...(keyed ? ([entry.id, keyed.digest, entry.at] as const) : (['', '', ''] as const)),
-        );
-        if (!pushed) return undefined;
-        const [index, told] = pushed;
-        return index === 0 ? pushedBefore(told) : { index, clears: readHeader(told).clears };
+        const element = [entryText(entry), memberOf(pad)] as const;
+        const reply = keyed
+          ? await redis.padAppendKeyed(
+              ...([entries(pad), touched, content(pad), ...element, entry.id, keyed.digest, entry.at] as const),
+            )
+          : await redis.padAppend(entries(pad), touched, ...element);
+        if (reply === 0) return undefined;
+        if (typeof reply === 'number') return { index: reply - 1, clears: 0 };
+        const [length, told] = reply;
+        return length === 0 ? pushedBefore(told) : { index: length - 1, clears: readHeader(told).clears };
       }),
 
     entries: (pad, after, limit, clearId) =>
