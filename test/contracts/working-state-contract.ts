@@ -194,6 +194,156 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
       expect((cleared?.count ?? 0) + ((await working.entries(pad, 0, 0))?.length ?? 0)).toBe(100);
     });
 
+    it('pushes a keyed entry once, and answers what it was', async () => {
+      const pad = await made();
+      await working.append(pad, entry('before'));
+      const keyed = entry('once');
+      const first = await working.append(pad, keyed, { digest: 'abc' });
+      const again = await working.append(pad, { ...keyed, at: later }, { digest: 'def' });
+      expect(first).toEqual({ index: 2, clears: 0 });
+      expect(again).toEqual({ index: 2, clears: 0, before: { at, digest: 'abc' } });
+      await expect(contentsOf(pad)).resolves.toEqual(['before', 'once']);
+    });
+
+    it('pushes a keyed entry once, however many ask for it at once, and remembers it over a clear', async () => {
+      const pad = await made();
+      const keyed = entry('once');
+      const pushed = await Promise.all(Array.from({ length: 20 }, () => working.append(pad, keyed, { digest: 'abc' })));
+      expect(pushed.filter((one) => one?.before === undefined)).toHaveLength(1);
+      await working.clearEntries(pad, 'c1');
+      await expect(working.append(pad, keyed, { digest: 'abc' })).resolves.toMatchObject({ index: 1, clears: 0 });
+      await expect(contentsOf(pad)).resolves.toEqual([]);
+    });
+
+    it('forgets all but the latest keyed entries', async () => {
+      const pad = await made();
+      const entries = Array.from({ length: 10 }, (_, n) => ({ ...entry(), at: `2026-01-02T03:04:0${n}.000Z` }));
+      for (const one of entries) await working.append(pad, one, { digest: 'abc' });
+      await working.pruneKeyed(pad, 3);
+      await expect(working.state(pad)).resolves.toMatchObject({ keyed: 3 });
+      const [first = entry(), last = entry()] = [entries[0], entries[9]];
+      await expect(working.append(pad, last, { digest: 'abc' })).resolves.toMatchObject({ index: 10 });
+      await expect(working.append(pad, first, { digest: 'abc' })).resolves.toEqual({ index: 11, clears: 0 });
+    });
+
+    it('goes on after the indexes that a lost ledger had given', async () => {
+      const pad = newPad();
+      await working.create(pad, at, { clears: 2, length: 2_500 });
+      await expect(working.append(pad, entry())).resolves.toEqual({ index: 2_501, clears: 2 });
+      const page = await working.entries(pad, 2_498, 10);
+      expect(page).toMatchObject({ lost: [2_499, 2_500], length: 2_501, gaps: 2_500, clears: 2 });
+      expect(page?.entries.map(({ index }) => index)).toEqual([2_501]);
+    });
+
+    it('is mended once: lost indexes hold nothing, and what is there stays', async () => {
+      const pad = await made();
+      await working.append(pad, entry('kept'));
+      await Promise.all([1, 2].map(() => working.mend(pad, { clears: 0, length: 3 })));
+      await working.append(pad, entry('next'));
+      await working.mend(pad, { clears: 0, length: 3 });
+      await expect(contentsOf(pad)).resolves.toEqual(['kept', 'next']);
+      await expect(working.entries(pad, 0, 10)).resolves.toMatchObject({ lost: [2, 3], length: 4, gaps: 2 });
+    });
+
+    it('gives a ledger of an earlier era up for one of this, never the other way round', async () => {
+      const pad = await made();
+      await working.append(pad, entry('cleared once'));
+      await working.mend(pad, { clears: 1, length: 0 });
+      await expect(working.entries(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+      await working.append(pad, entry('kept'));
+      await working.mend(pad, { clears: 0, length: 9 });
+      await expect(contentsOf(pad)).resolves.toEqual(['kept']);
+    });
+
+    it('marks a repetition where that entry stands, and nowhere else', async () => {
+      const pad = await made();
+      const twice = entry('twice');
+      for (const one of [twice, entry('between'), twice]) await working.append(pad, one);
+      const repeat = { clears: 0, index: 3, entryId: twice.id, of: 1 };
+      await working.markRepeated(pad, { ...repeat, clears: 1 });
+      await working.markRepeated(pad, { ...repeat, index: 2 });
+      for (const _ of [1, 2]) await working.markRepeated(pad, repeat);
+      await expect(contentsOf(pad)).resolves.toEqual(['twice', 'between']);
+      await expect(working.entries(pad, 0, 10)).resolves.toMatchObject({
+        repeats: [{ index: 3, entryId: twice.id, of: 1 }],
+        ...{ length: 3, gaps: 1 },
+      });
+    });
+
+    it('counts its clears, and keeps what a clear removed until it is forgotten', async () => {
+      const pad = await made();
+      const removed = entry('removed');
+      await working.append(pad, removed);
+      await working.clearEntries(pad, 'c1');
+      await expect(working.append(pad, entry())).resolves.toEqual({ index: 1, clears: 1 });
+      await expect(working.entries(pad, 0, 10, 'c1')).resolves.toEqual({
+        ...nothing,
+        entries: [{ ...removed, index: 1 }],
+        length: 1,
+      });
+      await expect(working.state(pad)).resolves.toMatchObject({ unfinishedClears: ['c1'], ledger: { clears: 1 } });
+      await working.forgetCleared(pad, 'c1');
+      await expect(working.entries(pad, 0, 10, 'c1')).resolves.toBeUndefined();
+      await expect(working.state(pad)).resolves.toMatchObject({ unfinishedClears: [] });
+      await working.clearEntries(pad, 'c1');
+      await expect(working.state(pad)).resolves.toMatchObject({ ledger: { clears: 1, length: 1 } });
+    });
+
+    it('tells what is staged, until it is promoted or dropped', async () => {
+      const pad = await made();
+      await expect(working.state(pad)).resolves.toEqual({
+        ...{ ledger: { clears: 0, length: 0 }, contentRevision: 0, at, staged: [], unfinishedClears: [], keyed: 0 },
+      });
+      await working.stage(pad, 1, 'e1', 'one');
+      await working.stage(pad, 2, 'e2', 'two');
+      const staged = [
+        { revision: 1, eventId: 'e1' },
+        { revision: 2, eventId: 'e2' },
+      ];
+      await expect(working.state(pad)).resolves.toMatchObject({ staged });
+      await working.promote(pad, 1, 'e1', later);
+      await working.unstage(pad, 2, 'e2');
+      await expect(working.state(pad)).resolves.toMatchObject({ staged: [], contentRevision: 1, at: later });
+    });
+
+    it('is noted by every write, until it is settled', async () => {
+      const isNoted = async (pad: PadRef) =>
+        (await working.touched(10_000)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
+      const writes = [
+        (pad: PadRef) => working.append(pad, entry()),
+        (pad: PadRef) => working.append(pad, entry(), { digest: 'abc' }),
+        (pad: PadRef) => working.stage(pad, 1, 'e1', 'text'),
+        (pad: PadRef) => working.clearEntries(pad, 'c1'),
+      ];
+      for (const write of writes) {
+        const pad = await made();
+        expect(await isNoted(pad)).toBe(false);
+        await write(pad);
+        expect([await isNoted(pad), await isNoted(pad)]).toEqual([true, true]);
+        await working.settled(pad);
+        expect(await isNoted(pad)).toBe(false);
+      }
+    });
+
+    it('is noted again by a write that comes while it is looked at', async () => {
+      const pad = await made();
+      await working.append(pad, entry());
+      await working.touched(10_000);
+      await working.settled(pad);
+      await working.append(pad, entry());
+      expect(await working.touched(10_000)).toContainEqual(pad);
+      await working.settled(pad);
+    });
+
+    it('is checked over one connection', async () => {
+      const pad = await made();
+      expect(working.isChecked(pad)).toBe(false);
+      working.checked(pad, working.connection() - 1);
+      expect(working.isChecked(pad)).toBe(false);
+      working.checked(pad, working.connection());
+      expect(working.isChecked(pad)).toBe(true);
+    });
+
     it('is gone entirely once it is destroyed', async () => {
       const pad = await made();
       await working.append(pad, entry());

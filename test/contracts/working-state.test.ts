@@ -142,6 +142,20 @@ describe('working state behind a bad line', () => {
     await expect(shaky.append(pad, entry())).resolves.toMatchObject({ index: 1 });
   });
 
+  it('has every pad checked again over the next connection', async () => {
+    const before = shaky.connection();
+    shaky.checked(pad, before);
+    expect(shaky.isChecked(pad)).toBe(true);
+    proxy.reset();
+    await eventually(
+      () => shaky.isChecked(pad),
+      (isChecked) => !isChecked,
+    );
+    await untilBack();
+    shaky.checked(pad, before);
+    expect(shaky.isChecked(pad)).toBe(false);
+  });
+
   it('gives up a line that fell silent, and works again', async () => {
     proxy.blackHole();
     const lost = await Promise.allSettled([shaky.append(pad, entry()), shaky.entries(pad, 0, 10)]);
