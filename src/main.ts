@@ -108,6 +108,33 @@ program
     await login(getMe, options, complain);
   });
 
+program
+  .command('audit-verify')
+  .description('check an export of the audit trail, with nothing but the file: exit code 1 names what does not fit')
+  .argument('<file>', 'what audit.export gave, one event a line; - for standard input')
+  .option('--after <hash>', 'hash of the event before the first, for an export that begins in the middle')
+  .option('--head <hash>', 'hash that the chain must end with, as audit.verify told it: shows that nothing was cut off')
+  .option('--json', 'print the report as JSON')
+  .action(async (file: string, options: { after?: string; head?: string; json?: boolean }) => {
+    const { printVerification } = await import('./interfaces/cli/verify-export.js');
+    process.exitCode = await printVerification(file, options, say);
+  });
+
+program
+  .command('import')
+  .description('bring over what an older system kept')
+  .command('notebooks')
+  .description('old notebooks (scratchpad:{threadId}:notebook) into the content of scratchpads; can be run again')
+  .requiredOption('--redis <url>', 'the Redis that holds the notebooks')
+  .requiredOption('--map <file>', 'which notebook goes to which thread: JSON lines or CSV (docs/import-notebooks.md)')
+  .option('--dry-run', 'look at everything, change nothing')
+  .option('--url <url>', 'the server; else PALIMPSEST_URL, else what login saved')
+  .option('--key <key>', 'the API key; better PALIMPSEST_KEY, login, or keyFile in the map')
+  .action(async (options: { redis: string; map: string; dryRun?: boolean; url?: string; key?: string }) => {
+    const { runImport } = await import('./import-notebooks.js');
+    process.exitCode = await runImport(options, say, complain);
+  });
+
 addOperations(program, operations, process.argv.slice(2));
 
 async function started(role: Role): Promise<{ serving: Serving; stop: () => Promise<void> }> {
