@@ -3,7 +3,7 @@ import { Caller } from './rig/caller.js';
 import { History, missing, repeated, unaudited } from './rig/history.js';
 import { auditedEntries, listed } from './rig/ledger.js';
 import { newPad, newPerson } from './rig/people.js';
-import { eventStoreKilled, faultsBetween, programsFailing, redisKilled } from './rig/faults.js';
+import { eventStoreKilled, faultsBetween, postgresKilled, programsFailing, redisKilled } from './rig/faults.js';
 import { sizeOf, withSeed } from './rig/random.js';
 import { startSite, type Site } from './rig/site.js';
 import { startStorm } from './rig/storm.js';
@@ -38,6 +38,7 @@ describe('a ledger that many write to while everything beneath it breaks', () =>
           ...doors.reduce((all, door, n) => ({ ...all, ...faultsBetween(`door ${n}`, door, random) }), {}),
           ...redisKilled(site),
           ...eventStoreKilled(site),
+          ...postgresKilled(site),
           ...programsFailing([first, second], random),
         };
         const storm = startStorm(random, faults, [20, 120]);

@@ -30,6 +30,10 @@ export const eventStoreKilled = ({ backends }: Site): Faults => ({
   'eventstore: killed': () => backends.killServer(),
 });
 
+export const postgresKilled = ({ backends }: Site): Faults => ({
+  'postgres: killed': () => backends.killPostgres(),
+});
+
 export const programsFailing = (programs: readonly [Placed, ...Placed[]], random: Random): Faults => ({
   async 'a process: killed'() {
     const victim = random.pick(programs);
