@@ -59,6 +59,20 @@ export function vaultContract(
       }
     });
 
+    it('tells how a version stands once it is staged no more, without changing it', async () => {
+      const { vault } = open();
+      const [early, late] = [anthropic(owner()), anthropic('')];
+      const latest = { ...late, ownerId: early.ownerId };
+      for (const version of [early, latest]) await vault.stage(version, new Secret('value'));
+      expect(await vault.standing(early, 10n)).toBeUndefined();
+      await vault.activate(early, 10n);
+      await vault.activate(latest, 20n);
+      expect(await vault.standing(early, 10n)).toEqual({ status: 'retired', previousVersionId: undefined });
+      expect(await vault.standing(latest, 20n)).toEqual({ status: 'active', previousVersionId: early.id });
+      await vault.destroy(early.ownerId, 'anthropic', 20n);
+      expect(await vault.standing(latest, 20n)).toEqual({ status: 'gone', previousVersionId: undefined });
+    });
+
     it('ends with one active version when many are activated at once', async () => {
       const { vault } = open();
       const ownerId = owner();

@@ -34,10 +34,13 @@ export class MemoryVault implements Vault {
         version.status = 'active';
       }
     }
-    const earlier = mine
-      .filter((one) => one !== version && one.position !== undefined && one.position < position)
-      .sort((a, b) => ((a.position ?? 0n) < (b.position ?? 0n) ? 1 : -1));
-    return { status: this.statusOf(id), previousVersionId: earlier[0]?.ref.id };
+    return this.standingOf(id, mine, position);
+  }
+
+  async standing({ id, ownerId, provider }: VersionRef, position: bigint): Promise<Activation | undefined> {
+    const mine = this.of(ownerId, provider);
+    const isStaged = mine.some(({ ref, status }) => ref.id === id && status === 'staged');
+    return isStaged ? undefined : this.standingOf(id, mine, position);
   }
 
   async discard({ id, ownerId }: VersionRef): Promise<void> {
@@ -93,9 +96,15 @@ export class MemoryVault implements Vault {
     return this.versions.filter(({ ref }) => ref.ownerId === ownerId && ref.provider === provider);
   }
 
-  private statusOf(id: string): Activation['status'] {
-    const status = this.versions.find(({ ref }) => ref.id === id)?.status;
-    return status === undefined || status === 'staged' ? 'gone' : status;
+  private standingOf(id: string, mine: readonly Version[], position: bigint): Activation {
+    const status = mine.find(({ ref }) => ref.id === id)?.status;
+    const [earlier] = mine
+      .filter((one) => one.ref.id !== id && one.position !== undefined && one.position <= position)
+      .sort((a, b) => ((a.position ?? 0n) < (b.position ?? 0n) ? 1 : -1));
+    return {
+      status: status === undefined || status === 'staged' ? 'gone' : status,
+      previousVersionId: earlier?.ref.id,
+    };
   }
 
   private stillStaged(versions: readonly Version[]): readonly StagedVersion[] {

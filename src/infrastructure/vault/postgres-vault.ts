@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/sql.js';
 import { credentialIdOf } from '../../application/enrollment/fence.js';
-import { Unsealable, type Activation, type StagedVersion, type Vault } from '../../application/vault.js';
+import {
+  Unsealable,
+  type Activation,
+  type StagedVersion,
+  type Vault,
+  type VersionRef,
+} from '../../application/vault.js';
 import type { Statements } from '../postgres/database.js';
 import { openValue, sealValue } from './envelope.js';
 import { KeyUnavailable, type Kms } from './kms.js';
@@ -33,6 +39,20 @@ const sealedRow = z.object({
 
 const activatedRow = z.object({ id: z.string(), status: z.enum(['active', 'retired']) });
 
+/** The version that an enrollment up to this position brought, and the one before it. */
+const lastTwo = ({ ownerId, provider }: VersionRef, position: bigint): Sql => sql`
+  select id, status from palimpsest.sealed_credentials
+  where owner_id = ${ownerId} and provider = ${provider} and event_position <= ${position}
+  order by event_position desc limit 2`;
+
+function activationOf(id: string, found: readonly unknown[]): Activation {
+  const rows = z.array(activatedRow).parse(found);
+  return {
+    status: rows.find((row) => row.id === id)?.status ?? 'gone',
+    previousVersionId: rows.find((row) => row.id !== id)?.id,
+  };
+}
+
 /** The vault's rows in Postgres, on the system's side: tenants' connections cannot read the table. */
 export function makePostgresVault(system: Statements, kms: Kms): Vault {
   const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
@@ -51,11 +71,12 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
       if (outcome?.count !== 1) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
     },
 
-    async activate({ id, ownerId, provider }, position): Promise<Activation> {
+    async activate(version, position): Promise<Activation> {
+      const { id, ownerId, provider } = version;
       const outcomes = await system.run(
         // It can be done again from the event, so it need not wait for the disk.
-        sql`select set_config('synchronous_commit', 'off', true)`,
-        sql`select pg_advisory_xact_lock(hashtextextended('credential ' || ${ownerId} || ' ' || ${provider}, 0))`,
+        sql`select set_config('synchronous_commit', 'off', true),
+          pg_advisory_xact_lock(hashtextextended('credential ' || ${ownerId} || ' ' || ${provider}, 0))`,
         sql`update palimpsest.sealed_credentials set status = 'retired', retired_at = now()
           where owner_id = ${ownerId} and provider = ${provider} and status = 'active' and event_position < ${position}
             and exists (select from palimpsest.sealed_credentials where id = ${id} and status = 'staged')`,
@@ -65,15 +86,16 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
             from palimpsest.sealed_credentials
             where owner_id = ${ownerId} and provider = ${provider} and status = 'active')
           where id = ${id} and owner_id = ${ownerId} and provider = ${provider} and status = 'staged'`,
-        sql`select id, status from palimpsest.sealed_credentials
-          where owner_id = ${ownerId} and provider = ${provider} and event_position <= ${position}
-          order by event_position desc limit 2`,
+        lastTwo(version, position),
       );
-      const rows = (outcomes.at(-1)?.rows ?? []).map((row) => activatedRow.parse(row));
-      return {
-        status: rows.find((row) => row.id === id)?.status ?? 'gone',
-        previousVersionId: rows.find((row) => row.id !== id)?.id,
-      };
+      return activationOf(id, outcomes.at(-1)?.rows ?? []);
+    },
+
+    async standing(version, position) {
+      const rows = await one(sql`
+        select id, 'staged' as status from palimpsest.sealed_credentials where id = ${version.id} and status = 'staged'
+        union all (${lastTwo(version, position)})`);
+      return rows.some(({ status }) => status === 'staged') ? undefined : activationOf(version.id, rows);
     },
 
     async discard({ id, ownerId }) {
