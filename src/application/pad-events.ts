@@ -2,6 +2,7 @@ import { ledgerEvents, scratchpadEvents } from '../domain/scratchpad/events.js';
 import { decode, ownersOf, type DecodedEvent } from './codec.js';
 import type { OperationContext } from './context.js';
 import { ledgerOf } from './ledger/names.js';
+import type { Happening } from './operation.js';
 import { kindOf } from './pad-reading.js';
 import type { IndexedEntry, PadRef, StoredEvent, WorkingState } from './ports.js';
 
@@ -15,16 +16,25 @@ export async function* padEvents(pad: PadRef, after: bigint, work: Work, stopped
   const streams = [`scratchpad-${pad.scratchpadId}`, ledgerOf(pad.scratchpadId)];
   for await (const batch of work.live.follow({ ownerId: pad.ownerId, streams, after }, stopped)) {
     for (let from = 0; from < batch.length; from += mostWords) {
-      const events = await decoded(batch.slice(from, from + mostWords), work);
-      const words = await wordsOf(pad, events, work.working);
-      for (const event of events) {
-        const data = told(event, words);
-        if (data) yield { id: event.position.toString(), event: event.type, data };
-        if (event.type === 'scratchpad.deleted') return 'deleted';
+      const stretch = batch.slice(from, from + mostWords);
+      // All who are up to date have the same before them at the same moment.
+      const name = ['told', pad.ownerId, pad.scratchpadId, ...stretch.map(({ position }) => position)].join(' ');
+      for (const happening of await work.live.together(name, () => toldOf(pad, stretch, work))) {
+        yield happening;
+        if (happening.event === 'scratchpad.deleted') return 'deleted';
       }
     }
   }
   return 'left';
+}
+
+async function toldOf(pad: PadRef, batch: readonly StoredEvent[], work: Work): Promise<readonly Happening[]> {
+  const events = await decoded(batch, work);
+  const words = await wordsOf(pad, events, work.working);
+  return events.flatMap((event) => {
+    const data = told(event, words);
+    return data ? [{ id: event.position.toString(), event: event.type, data }] : [];
+  });
 }
 
 async function decoded(batch: readonly StoredEvent[], { subjects }: Work): Promise<readonly DecodedEvent[]> {

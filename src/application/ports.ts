@@ -85,6 +85,8 @@ export interface LiveEvents {
   follow(wanted: LiveSelection, stopped: AbortSignal): AsyncIterable<readonly StoredEvent[]>;
   /** The position now, and then that of the latest event of an owner (undefined: of anyone) whenever there is news, until stopped. */
   latest(ownerId: string | undefined, stopped: AbortSignal): AsyncIterable<bigint>;
+  /** Does work of this name once for all who ask for it while it is under way; nothing is kept of it afterwards. */
+  together<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 export interface LiveSelection {

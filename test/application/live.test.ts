@@ -138,6 +138,17 @@ describe('the events of a scratchpad', () => {
     for (const reply of replies) await reply.return();
   });
 
+  it('read the words of an entry once for all who are up to date', async () => {
+    const scratchpadId = await newPad();
+    const replies = await Promise.all(Array.from({ length: 50 }, () => follow(scratchpadId)));
+    const heard = Promise.all(replies.map((reply) => take(reply, 1)));
+    const read = jest.spyOn(app.working, 'entries');
+    await append(scratchpadId, 'heard by all');
+    expect(new Set((await heard).flatMap(contents))).toEqual(new Set(['heard by all']));
+    expect(read.mock.calls.length).toBeLessThan(5);
+    for (const reply of replies) await reply.return();
+  });
+
   it('are not shown to another tenant, whatever id they go on after', async () => {
     const scratchpadId = await newPad();
     const eve = await memberOf(app, 'Eve');

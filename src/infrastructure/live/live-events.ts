@@ -8,6 +8,7 @@ export interface RunningLiveEvents extends LiveEvents {
 
 /** Follows the log from the first moment that somebody wants to hear of it, once for the whole process. */
 export function makeLiveEvents(log: EventLog): RunningLiveEvents {
+  const underWay = new Map<string, Promise<unknown>>();
   let tail: Promise<Tail> | undefined;
   const tailed = (): Promise<Tail> => {
     tail ??= Tail.begin(log).catch((fault: unknown) => {
@@ -68,6 +69,12 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
       } finally {
         following.remove(topics, inbox);
       }
+    },
+
+    together<Result>(name: string, work: () => Promise<Result>) {
+      const shared = underWay.get(name) ?? work().finally(() => underWay.delete(name));
+      underWay.set(name, shared);
+      return shared as Promise<Result>; // Under one name there is one kind of work.
     },
 
     async close() {
