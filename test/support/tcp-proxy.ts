@@ -44,9 +44,24 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     for (const { client, server } of pairs)
       for (const socket of [client, server]) socket[isHeld ? 'pause' : 'resume']();
   };
+  // Whatever becomes of the delay meanwhile, nothing overtakes what was sent before it over the same connection.
+  const delayed = new WeakMap<Socket, { readonly data: Buffer; readonly at: number }[]>();
   const forward = (pair: Pair, to: Socket, data: Buffer) => {
-    if (delayMs === 0) to.write(data);
-    else setTimeout(() => pairs.has(pair) && to.write(data), delayMs);
+    const queue = delayed.get(to) ?? [];
+    if (delayMs === 0 && queue.length === 0) return void to.write(data);
+    delayed.set(to, queue);
+    if (queue.push({ data, at: performance.now() + delayMs }) === 1) deliver(pair, to, queue);
+  };
+  const deliver = (pair: Pair, to: Socket, queue: { readonly data: Buffer; readonly at: number }[]) => {
+    const [next] = queue;
+    if (!next) return;
+    const send = () => {
+      if (!pairs.has(pair)) return;
+      queue.shift();
+      to.write(next.data);
+      deliver(pair, to, queue);
+    };
+    setTimeout(send, Math.max(0, next.at - performance.now()));
   };
 
   const listener = createServer((client) => {
