@@ -10,6 +10,8 @@ import { startStorm } from './rig/storm.js';
 
 const writers = sizeOf('CHAOS_WRITERS', 16, 64);
 const appendsEach = sizeOf('CHAOS_APPENDS', 60, 1_000);
+/** The longest time between two faults; longer in the long form, so that it does more than wait. */
+const pauseMs = sizeOf('CHAOS_PAUSE', 120, 1_000);
 
 let site: Site;
 beforeAll(async () => {
@@ -41,7 +43,7 @@ describe('a ledger that many write to while everything beneath it breaks', () =>
           ...postgresKilled(site),
           ...programsFailing([first, second], random),
         };
-        const storm = startStorm(random, faults, [20, 120]);
+        const storm = startStorm(random, faults, [pauseMs / 5, pauseMs]);
         const write = async (writer: number) => {
           for (let n = 0; n < appendsEach; n += 1) {
             const content = `writer ${writer}, entry ${n}`;
