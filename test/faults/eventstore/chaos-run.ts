@@ -1,7 +1,8 @@
-import { EventStoreDBClient, type ResolvedEvent } from '@eventstore/db-client';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { until } from '../../support/until.js';
 import { Follower } from './follower.js';
 import { Rig } from './rig.js';
+import { contentsOf, total, type Stored } from './stored.js';
 import { Writers } from './writers.js';
 
 export interface ChaosReport {
@@ -56,23 +57,6 @@ export async function chaosRun(
     await client.dispose();
     await rig.remove();
   }
-}
-
-type Stored = ReadonlyMap<string, readonly string[]>;
-
-const total = (stored: Stored): number => [...stored.values()].reduce((sum, ids) => sum + ids.length, 0);
-
-async function contentsOf(client: EventStoreDBClient, streams: readonly string[]): Promise<Stored> {
-  const stored = new Map<string, readonly string[]>();
-  for (const stream of streams) {
-    const events: ResolvedEvent[] = [];
-    for await (const event of client.readStream(stream)) events.push(event);
-    stored.set(
-      stream,
-      events.map(({ event }, at) => (Number(event?.revision) === at ? (event?.id ?? '') : `gap at ${at}`)),
-    );
-  }
-  return stored;
 }
 
 const lost = ({ acknowledged }: Writers, stored: Stored): string[] =>

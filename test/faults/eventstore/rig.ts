@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { postgresBinaries } from '../../../src/infrastructure/embedded/postgres-binaries.js';
 import { serviceUser } from '../../../src/infrastructure/embedded/service-user.js';
 import { until } from '../../support/until.js';
+import type { WalPlace } from './wal.js';
 
 const SERVER = join(__dirname, '../../../src/infrastructure/embedded/eventstore/process.ts');
 const quiet = (): undefined => undefined;
@@ -20,6 +21,9 @@ export class Rig {
   private server: ChildProcess | undefined;
   private databasePort = 0;
   private serverPort = 0;
+
+  /** @param settings Of Postgres, as `name=value`, beyond what every run has. */
+  constructor(private readonly settings: readonly string[] = []) {}
 
   get url(): string {
     return `esdb://127.0.0.1:${this.serverPort}?tls=false`;
@@ -51,6 +55,30 @@ export class Rig {
     await this.startPostgres();
   }
 
+  /** Where the log of Postgres ends now. */
+  async endOfWal(): Promise<WalPlace> {
+    const client = new Client({ connectionString: this.databaseUrl });
+    await client.connect();
+    try {
+      const { rows } = await client.query<WalPlace>(
+        `select file_name segment, file_offset as offset from pg_walfile_name_offset(pg_current_wal_insert_lsn())`,
+      );
+      if (!rows[0]) throw new Error('Postgres does not say where its log ends.');
+      return rows[0];
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Kills Postgres, and the event store first if asked, and brings back what was killed after `meanwhile`. */
+  async powerCut(also: { server: boolean }, meanwhile: (walFolder: string) => Promise<void>): Promise<void> {
+    if (also.server) await killed(this.server);
+    await killWithChildren(this.postgres);
+    await meanwhile(join(this.folder, 'data', 'pg_wal'));
+    await this.startPostgres();
+    if (also.server) await this.startServer();
+  }
+
   async remove(): Promise<void> {
     await killed(this.server);
     await killWithChildren(this.postgres);
@@ -64,6 +92,7 @@ export class Rig {
       `port=${this.databasePort}`,
       'unix_socket_directories=',
       'fsync=on',
+      ...this.settings,
     ];
     const args = ['-D', join(this.folder, 'data'), ...settings.flatMap((setting) => ['-c', setting])];
     const spawned = (): ChildProcess =>

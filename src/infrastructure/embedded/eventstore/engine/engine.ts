@@ -26,7 +26,7 @@ export class Engine {
   readonly watchers = new Watchers();
   readonly pending = new PendingRequests();
   readonly reader: StreamReader;
-  /** Position of the last event known to be durable. */
+  /** No durable event lies above this position. */
   watermark = 0;
   private readonly writer: Writer;
   private readonly stopping = new AbortController();
@@ -159,9 +159,8 @@ export class Engine {
     this.watchers.notify(events);
   }
 
-  /** A store begins with one event of its own, as clients expect of the real server. */
+  /** A store begins with one event of its own, as clients expect of the real server. One that has it is left alone. */
   private async seed(): Promise<void> {
-    if (this.watermark > 0) return;
     const data = Buffer.from('{"$maxAge":2592000}');
     const event = { id: newId(), type: METADATA_TYPE, json: true, data, metadata: Buffer.alloc(0) };
     const stream = metastreamOf('$scavenges');

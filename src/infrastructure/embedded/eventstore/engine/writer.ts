@@ -6,7 +6,6 @@ import {
   metastreamOf,
   ownerOf,
   isMetastream,
-  sizeOf,
   TOMBSTONE_REVISION,
   TOMBSTONE_TYPE,
   type ProposedEvent,
@@ -56,10 +55,11 @@ export class Writer {
     private readonly failed: (fault: unknown) => void,
   ) {}
 
-  /** Begins to write behind the last event that storage has, and answers its position. */
+  /** Begins to write, and answers a position behind every event so far and before those to come. */
   async start(): Promise<number> {
-    this.position = await this.storage.maxPosition();
-    await this.remember();
+    const stored = await this.storage.maxPosition();
+    await this.remember(stored);
+    this.position = positionAfter(Math.max(this.position, stored));
     this.running = true;
     this.pump();
     return this.position;
@@ -99,8 +99,8 @@ export class Writer {
   }
 
   /** Reads back the ids written last. */
-  private async remember(): Promise<void> {
-    let from = this.position;
+  private async remember(last: number): Promise<void> {
+    let from = last;
     for (let known = 0; known < RECENT_IDS / 8 && from > 0;) {
       const page = await this.storage.readAll({ from, backwards: true, limit: 1000 });
       if (page.length === 0) return;
@@ -231,8 +231,7 @@ export class Writer {
   private put(stream: string, proposed: ProposedEvent, head: Head, at?: number): StoredEvent {
     const { id, type, json, data, metadata } = proposed;
     const revision = at ?? head.tipOf(stream).last + 1;
-    // Like an offset in a log: sparse, so that nobody can count on the next one being one more.
-    this.position += 64 + sizeOf(proposed);
+    this.position = positionAfter(this.position);
     const stored = { stream, revision, position: this.position, id, type, json, created: Date.now(), data, metadata };
     head.apply(stored);
     this.recent.add(stored);
@@ -273,6 +272,13 @@ export class Writer {
     this.failed(fault);
   }
 }
+
+/**
+ * Microseconds since the Unix epoch, or a little more when events come faster than those pass. So the database may lose
+ * the end of its log and what is written next still lies behind all that anybody was shown. Sparse, so that nobody can
+ * count on the next one being one more.
+ */
+const positionAfter = (position: number): number => Math.max(position + 16, Date.now() * 1000);
 
 const event = (type: string, data: Buffer): ProposedEvent => ({
   id: newId(),

@@ -16,7 +16,8 @@ export async function followStream(
   sender: EventSender,
 ): Promise<void> {
   const alarm = new Alarm(engine, call, stream);
-  let cursor = typeof from === 'number' ? from : -1;
+  const asked = typeof from === 'number' ? from : -1;
+  let cursor = asked;
   if (from === 'end') cursor = (await viewOf(engine, call, stream))?.last ?? -1;
   // Everything up to this position has been looked at.
   let seen = -1;
@@ -24,6 +25,7 @@ export async function followStream(
   while (call.open) {
     const recent = seen < 0 || !engine.serving ? undefined : engine.recent.after(seen);
     if (recent === undefined) {
+      if (seen >= 0) cursor = Math.max(asked, await kept(engine, call, stream, cursor, seen));
       seen = engine.watermark;
       cursor = await catchUp(engine, call, stream, cursor, sender);
       if (!live) await sender.write(caughtUpFrame());
@@ -38,6 +40,20 @@ export async function followStream(
     }
     await alarm.sleep();
   }
+}
+
+/**
+ * The last revision up to `cursor` that was there when everything up to `position` had been looked at. It is lower than
+ * the last one sent only where the database lost the end of its log, and other events may stand there now.
+ */
+async function kept(engine: Engine, call: Call, stream: string, cursor: number, position: number): Promise<number> {
+  for (let from = cursor; from >= 0;) {
+    const range = { from, backwards: true, limit: 1 };
+    const [event] = await fromStorage(engine, call, () => engine.store.readStream(stream, range));
+    if (!event || event.position <= position) return event?.revision ?? -1;
+    from = event.revision - 1;
+  }
+  return -1;
 }
 
 /** Sends what storage has of the stream behind `cursor`, and answers how far that went. */
