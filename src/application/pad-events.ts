@@ -1,5 +1,5 @@
 import { ledgerEvents, scratchpadEvents } from '../domain/scratchpad/events.js';
-import { decode, ownersOf, type DecodedEvent } from './codec.js';
+import { decode, ownersOf, Undecodable, type DecodedEvent } from './codec.js';
 import type { OperationContext } from './context.js';
 import { ledgerOf } from './ledger/names.js';
 import type { Happening } from './operation.js';
@@ -8,15 +8,15 @@ import type { IndexedEntry, PadRef, StoredEvent, WorkingState } from './ports.js
 
 type Work = Pick<OperationContext, 'live' | 'working' | 'subjects'>;
 
-/** Entries whose words are held at once for one listener. */
-const mostWords = 50;
+/** Events that are told together, and bytes of their words: so much is held at once for one listener who is slow. */
+const mostEvents = 50;
+const mostBytes = 256 * 1024;
 
 /** What happens in a scratchpad after a position, as it is told to those who may read it; ends when the pad does. */
 export async function* padEvents(pad: PadRef, after: bigint, work: Work, stopped: AbortSignal) {
   const streams = [`scratchpad-${pad.scratchpadId}`, ledgerOf(pad.scratchpadId)];
   for await (const batch of work.live.follow({ ownerId: pad.ownerId, streams, after }, stopped)) {
-    for (let from = 0; from < batch.length; from += mostWords) {
-      const stretch = batch.slice(from, from + mostWords);
+    for (const stretch of inStretches(batch)) {
       // All who are up to date have the same before them at the same moment.
       const name = ['told', pad.ownerId, pad.scratchpadId, ...stretch.map(({ position }) => position)].join(' ');
       for (const happening of await work.live.together(name, () => toldOf(pad, stretch, work))) {
@@ -37,9 +37,31 @@ async function toldOf(pad: PadRef, batch: readonly StoredEvent[], work: Work): P
   });
 }
 
+function* inStretches(batch: readonly StoredEvent[]): Iterable<readonly StoredEvent[]> {
+  let [stretch, bytes]: [StoredEvent[], number] = [[], 0];
+  for (const event of batch) {
+    const words = event.type === 'scratchpad.entry_appended' ? Number(event.data['bytes']) : 0;
+    if (stretch.length === mostEvents || (stretch.length > 0 && bytes + words > mostBytes)) {
+      yield stretch;
+      [stretch, bytes] = [[], 0];
+    }
+    stretch.push(event);
+    bytes += words;
+  }
+  if (stretch.length > 0) yield stretch;
+}
+
+/** What a later version wrote is left out: it would end every listener's events, and again after each resume. */
 async function decoded(batch: readonly StoredEvent[], { subjects }: Work): Promise<readonly DecodedEvent[]> {
   const keys = await subjects.toOpen(ownersOf(batch));
-  return batch.map((event) => decode(event, keys));
+  return batch.flatMap((event) => {
+    try {
+      return [decode(event, keys)];
+    } catch (fault) {
+      if (fault instanceof Undecodable) return [];
+      throw fault;
+    }
+  });
 }
 
 type Words = ReadonlyMap<string, IndexedEntry>;

@@ -124,6 +124,25 @@ describe('the events of a scratchpad', () => {
     await reply.return();
   });
 
+  it('pass over what a later version stored', async () => {
+    const scratchpadId = await newPad();
+    const reply = await follow(scratchpadId);
+    const event = await stored(app.subjects, ada.id, threadUpdated('thread_1', 'title'));
+    await app.log.append(`scratchpad_ledger-${scratchpadId}`, 'any', [{ ...event, type: 'scratchpad.dreamt' }]);
+    await append(scratchpadId, 'known');
+    expect(contents(await take(reply, 1))).toEqual(['known']);
+    await reply.return();
+  });
+
+  it('are told in full when their words are many', async () => {
+    const scratchpadId = await newPad();
+    const words = Array.from({ length: 12 }, (_, n) => `${n} ${'x'.repeat(60_000)}`);
+    for (const content of words) await append(scratchpadId, content);
+    const reply = await follow(scratchpadId, '0');
+    expect(contents(await take(reply, 12))).toEqual(words);
+    await reply.return();
+  });
+
   it('cost one subscription, however many follow', async () => {
     const log = new MemoryEventLog();
     const subscribe = jest.spyOn(log, 'subscribe');

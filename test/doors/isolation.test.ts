@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { findAgent } from '../../projections/agents.js';
-import { listAudit } from '../../projections/audit.js';
+import { findAuditHead, listAudit, listAuditOf } from '../../projections/audit.js';
 import { listCredentials } from '../../projections/credentials.js';
 import { listKeys } from '../../projections/keys.js';
 import { findMessage } from '../../projections/messages.js';
@@ -172,6 +172,8 @@ describe('row-level security alone, with the application asking for the wrong ow
         findAgent(db, undefined, hers['agentId'] ?? ''),
         listCredentials(db, ada.userId, page).then(([row]) => row),
         listAudit(db, { ownerId: ada.userId }, page).then(([row]) => row),
+        listAuditOf(db, ada.userId, [`scratchpad-${hers['scratchpadId'] ?? ''}`], page).then(([row]) => row),
+        findAuditHead(db, ada.userId),
       ]);
     expect((await look(dbs.for(ada.userId))).every((row) => row !== undefined)).toBe(true);
     expect((await look(dbs.for(bob.userId))).every((row) => row === undefined)).toBe(true);
