@@ -5,6 +5,7 @@ import { getMe } from './application/operations/user/get-me.js';
 import { BackendUnavailable } from './application/ports.js';
 import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
+import type { AloneOptions } from './infrastructure/embedded/eventstore-alone.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
 import { makeLog } from './infrastructure/log.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
@@ -92,10 +93,18 @@ program
 
 program
   .command('eventstore')
-  .description('serve the embedded event store alone; set by EVENTSTORE_* and DATABASE_URL')
-  .action(async () => {
-    const { runEventStoreProcess } = await import('./infrastructure/embedded/eventstore/process.js');
-    await runEventStoreProcess(process.env);
+  .description('serve the embedded event store alone until SIGTERM')
+  .option('--host <host>', 'where it listens; any but loopback needs TLS and credentials (EVENTSTORE_HOST, 127.0.0.1)')
+  .option('--port <port>', 'its port, 0 for a free one (EVENTSTORE_PORT, 2113)')
+  .option('--data <folder>', 'keep events in a Postgres of its own in there (DATABASE_URL, or else PALIMPSEST_HOME)')
+  .option('--schema <name>', 'the Postgres schema, made when it is missing (EVENTSTORE_SCHEMA, eventstore)')
+  .option('--tls-cert <file>', 'certificate, PEM (EVENTSTORE_TLS_CERT_FILE, plain)')
+  .option('--tls-key <file>', 'its key, PEM (EVENTSTORE_TLS_KEY_FILE)')
+  .option('--username <name>', 'who may use it, over TLS (EVENTSTORE_USERNAME, everyone who reaches it)')
+  .option('--password-file <file>', 'a file that holds the password (EVENTSTORE_PASSWORD_FILE, EVENTSTORE_PASSWORD)')
+  .action(async (options: AloneOptions) => {
+    const { runEventStoreAlone } = await import('./infrastructure/embedded/eventstore-alone.js');
+    await runEventStoreAlone(options, process.env);
   });
 
 program

@@ -1,8 +1,15 @@
-import { startEventStore, type EventStore, type EventStoreOptions } from './server.js';
+import { readFileSync } from 'node:fs';
+import { startEventStore, type EventStoreOptions } from './server.js';
 
 const STOP_WITHIN = 10_000;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The Postgres that an event store keeps its events in, and what to do with it when the store has ended. */
+export interface Database {
+  readonly url: string;
+  stop(): Promise<void>;
+}
 
 /**
  * Runs an event store as a process of its own, as the environment says. Prints one line of JSON with its URL once it
@@ -10,15 +17,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * the system does however the parent dies.
  *
  * Reads DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
- * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD and EVENTSTORE_SCAVENGE_HOURS.
+ * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD or EVENTSTORE_PASSWORD_FILE, and EVENTSTORE_SCAVENGE_HOURS.
  */
-export async function runEventStoreProcess(env: Environment): Promise<void> {
+export async function runEventStoreProcess(
+  env: Environment,
+  openDatabase: () => Promise<Database> = () => given(env),
+): Promise<void> {
   const leaving = leave(env['EXIT_WITH_PARENT'] === '1');
-  let store: EventStore;
+  let store: Pick<Database, 'url' | 'stop'>;
   try {
-    const started = startEventStore(optionsFrom(env));
-    const first = await Promise.race([started, leaving]);
-    if (!first) process.exit(0); // told to leave while standing by
+    const first = await Promise.race([start(env, openDatabase), leaving]);
+    if (!first) process.exit(0); // told to leave while starting or standing by
     store = first;
   } catch (fault) {
     process.stderr.write(`The event store cannot start: ${reasonOf(fault)}\n`);
@@ -29,6 +38,22 @@ export async function runEventStoreProcess(env: Environment): Promise<void> {
   setTimeout(() => process.exit(1), STOP_WITHIN).unref(); // a database that hangs must not keep this process
   await store.stop();
   process.exit(0);
+}
+
+async function start(env: Environment, openDatabase: () => Promise<Database>): Promise<Pick<Database, 'url' | 'stop'>> {
+  const options = optionsFrom(env);
+  const database = await openDatabase();
+  const store = await startEventStore({ ...options, databaseUrl: database.url });
+  const stop = async (): Promise<void> => {
+    await store.stop();
+    await database.stop();
+  };
+  return { url: store.url, stop };
+}
+
+function given({ DATABASE_URL: url }: Environment): Promise<Database> {
+  if (!url) throw new Error('DATABASE_URL is missing.');
+  return Promise.resolve({ url, stop: () => Promise.resolve() });
 }
 
 function leave(withParent: boolean): Promise<void> {
@@ -43,20 +68,17 @@ function leave(withParent: boolean): Promise<void> {
   });
 }
 
-function optionsFrom(env: Environment): EventStoreOptions {
-  const databaseUrl = env['DATABASE_URL'];
-  if (!databaseUrl) throw new Error('DATABASE_URL is missing.');
+function optionsFrom(env: Environment) {
   const port = Number(env['EVENTSTORE_PORT'] ?? '0');
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Error('EVENTSTORE_PORT is not a port.');
   return {
-    databaseUrl,
     port,
     host: env['EVENTSTORE_HOST'] ?? '127.0.0.1',
     schema: env['EVENTSTORE_SCHEMA'] ?? 'eventstore',
     scavengeEvery: scavengeEvery(env),
     ...tlsFrom(env),
     credentials: credentialsFrom(env),
-    log: (line, fields) => process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`),
+    log: (line: string, fields?: object) => process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`),
   };
 }
 
@@ -77,10 +99,19 @@ function tlsFrom(env: Environment): Pick<EventStoreOptions, 'tls'> {
 
 function credentialsFrom(env: Environment): { username: string; password: string }[] {
   const username = env['EVENTSTORE_USERNAME'];
-  const password = env['EVENTSTORE_PASSWORD'];
+  const password = passwordIn(env['EVENTSTORE_PASSWORD_FILE']) || env['EVENTSTORE_PASSWORD'];
   if (!username && !password) return [];
   if (!username || !password) throw new Error('EVENTSTORE_USERNAME and EVENTSTORE_PASSWORD go together.');
   return [{ username, password }];
+}
+
+function passwordIn(file: string | undefined): string | undefined {
+  if (!file) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new Error(`EVENTSTORE_PASSWORD_FILE ${file} cannot be read.`);
+  }
 }
 
 /** What is said of a failed start: an address error has a code and no useful message of its own. */
