@@ -380,6 +380,27 @@ describe('a sweep through the working state', () => {
   });
 });
 
+describe('a scratchpad whose thread is deleted while it is made', () => {
+  it('is buried by whoever made it, though there was no stream to end at the time', async () => {
+    const threadId = idOf(await call('thread.create', {}));
+    const store = log.append.bind(log);
+    const appends = jest.spyOn(log, 'append').mockImplementation(async (...[stream, expected, events]) => {
+      if (events[0]?.type === 'scratchpad.created') {
+        appends.mockRestore();
+        // Another process, which finds no stream of the scratchpad to end.
+        const deleted = { type: 'thread.deleted', data: { threadId, scratchpadId: events[0].data['scratchpadId'] } };
+        await store(`thread-${threadId}`, 'any', [{ ...deleted, id: randomUUID(), metadata: events[0].metadata }]);
+      }
+      return store(stream, expected, events);
+    });
+    expect(refusalOf(await call('scratchpad.create', { threadId }))).toBe('not_found');
+    const scratchpadId = String((await log.readStream(`thread-${threadId}`)).at(-1)?.data['scratchpadId']);
+    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    const types = (await log.readStream(`scratchpad-${scratchpadId}`)).map(({ type }) => type);
+    expect(types).toEqual(['scratchpad.created', 'scratchpad.deleted']);
+  });
+});
+
 describe('fifty entries appended at once', () => {
   it('are fifty entries, one order, all audited, in every one of ten rounds', async () => {
     for (let round = 0; round < 10; round += 1) {
