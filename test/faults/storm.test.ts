@@ -11,7 +11,7 @@ import { startStorm } from './rig/storm.js';
 const writers = sizeOf('CHAOS_WRITERS', 16, 64);
 const appendsEach = sizeOf('CHAOS_APPENDS', 60, 1_000);
 /** The longest time between two faults; longer in the long form, so that it does more than wait. */
-const pauseMs = sizeOf('CHAOS_PAUSE', 120, 1_000);
+const pauseMs = sizeOf('CHAOS_PAUSE', 120, 2_000);
 
 let site: Site;
 beforeAll(async () => {
