@@ -206,6 +206,8 @@ export interface LedgerElements {
   readonly gaps: number;
   /** How many clears the ledger has been through. */
   readonly clears: number;
+  /** How often its elements were put in another order since. */
+  readonly arranged: number;
 }
 
 export interface Pushed {
@@ -272,6 +274,17 @@ export interface WorkingState {
    * indexes up to `length` that were lost hold nothing from now on.
    */
   mend(pad: PadRef, ledger: { readonly clears: number; readonly length: number }): Promise<void>;
+  /**
+   * Puts the elements of a ledger in another order: at place n what stood at index `order[n]`, or nothing where that is 0.
+   * Does nothing and answers false when the ledger is no longer as it was read (`ledger`). The keyed appends of `forget`
+   * (entry ids) are not remembered any more.
+   */
+  rearrange(
+    pad: PadRef,
+    ledger: Pick<LedgerElements, 'clears' | 'length' | 'arranged'>,
+    order: readonly number[],
+    forget: readonly string[],
+  ): Promise<boolean>;
   /** Marks an index as the repetition of an entry at an earlier one, if that entry is what stands there. */
   markRepeated(
     pad: PadRef,

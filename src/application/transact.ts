@@ -57,6 +57,11 @@ export interface Streams {
   record(stream: string, events: readonly (DomainEvent & { readonly id: string })[]): Promise<bigint>;
   /** The events of this owner's stream, oldest first. */
   history(stream: string): AsyncIterable<DecodedEvent>;
+  /** The same from its end, newest first. */
+  newestFirst<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+  ): AsyncIterable<DecodedEvent>;
   /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
   first(stream: string): Promise<DecodedEvent | undefined>;
   /**
@@ -155,6 +160,16 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
         const page = await store.events(stream, from, pageSize);
         yield* page.filter(({ metadata }) => metadata.ownerId === context.ownerId);
         if (page.length < pageSize) return;
+      }
+    },
+
+    async *newestFirst(aggregate, id) {
+      // Most who look want one of the last.
+      let size = 32;
+      for (let end = (await store.load(aggregate, id)).revision + 1; end > 0; end -= size, size = pageSize) {
+        const from = Math.max(0, end - size);
+        const page = await store.events(`${aggregate.category}-${id}`, from, end - from);
+        yield* page.filter(({ metadata }) => metadata.ownerId === context.ownerId).reverse();
       }
     },
 

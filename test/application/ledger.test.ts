@@ -226,6 +226,63 @@ describe('a ledger that has lost its tail', () => {
   });
 });
 
+describe('a ledger in which something lost came back', () => {
+  /** The third entry is lost and told to be; then two more are written, and the server comes back with it once more. */
+  const cameBack = async () => {
+    const pad = await filled(3);
+    const third = (await app.working.entries(pad.ref, 2, 1))?.entries[0];
+    app.working.loseTail(pad.ref, 2);
+    for (const content of ['four', 'five']) await append(pad.scratchpadId, content);
+    if (third) app.working.bringBack(pad.ref, 2, third);
+    return pad;
+  };
+
+  it('has every entry where it was acknowledged, and what was told to be lost stays lost', async () => {
+    const { scratchpadId } = await cameBack();
+    const { data, page } = await list(scratchpadId);
+    expect(data.map(({ index, content }) => [index, content])).toEqual([
+      [1, 'entry 1'],
+      [2, 'entry 2'],
+      [4, 'four'],
+      [5, 'five'],
+    ]);
+    expect(page.lost).toEqual([{ from: 3, to: 3 }]);
+    expect(dataOf(await append(scratchpadId, 'six'))).toMatchObject({ index: 6 });
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 5, audited: 5, mismatches: 0, unaudited: 0 });
+  });
+
+  it('says what it lost besides', async () => {
+    const { scratchpadId, ref } = await cameBack();
+    app.working.loseTail(ref, 5);
+    const { data, page } = await list(scratchpadId);
+    expect(data.map(({ index }) => index)).toEqual([1, 2, 4]);
+    expect(page.lost).toEqual([
+      { from: 3, to: 3 },
+      { from: 5, to: 5 },
+    ]);
+  });
+
+  it('keeps what nobody has told of yet', async () => {
+    const { scratchpadId, ref } = await cameBack();
+    await app.working.append(ref, entry('under way'));
+    app.working.reconnect();
+    await auditor().auditTouched();
+    expect((await list(scratchpadId)).data.map(({ index, content }) => [index, content]).slice(-2)).toEqual([
+      [5, 'five'],
+      [6, 'under way'],
+    ]);
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 5, unaudited: 0 });
+  });
+
+  it('is put right once, however many find it at once', async () => {
+    const { scratchpadId } = await cameBack();
+    await Promise.all([1, 2, 3].map((n) => append(scratchpadId, `late ${n}`)));
+    const { data } = await list(scratchpadId);
+    expect(data.map(({ index }) => index)).toEqual([1, 2, 4, 5, 6, 7, 8]);
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 7, audited: 7, mismatches: 0 });
+  });
+});
+
 describe('a scratchpad whose working state is gone', () => {
   it('goes on with the next index, and says what was lost', async () => {
     const { scratchpadId } = await filled(3);

@@ -18,7 +18,7 @@ export const entry = (content = 'seen the shore'): Entry => ({
 });
 
 /** What an empty ledger answers. */
-export const nothing = { entries: [], lost: [], repeats: [], length: 0, gaps: 0, clears: 0 };
+export const nothing = { entries: [], lost: [], repeats: [], length: 0, gaps: 0, clears: 0, arranged: 0 };
 
 /** What every working state promises. */
 export function describeWorkingState(name: string, open: () => WorkingState): void {
@@ -253,6 +253,39 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
       await working.append(pad, entry('kept'));
       await working.mend(pad, { clears: 0, length: 9 });
       await expect(contentsOf(pad)).resolves.toEqual(['kept']);
+    });
+
+    it('puts its elements in another order, once, and only as long as it is what was read', async () => {
+      const pad = await made();
+      for (const content of ['one', 'two', 'three']) await working.append(pad, entry(content));
+      await working.mend(pad, { clears: 0, length: 4 });
+      const keyed = entry('keyed');
+      await working.append(pad, keyed, { digest: 'd' });
+      const read = { clears: 0, length: 5, arranged: 0 };
+      for (const other of [{ clears: 1 }, { length: 4 }, { arranged: 1 }]) {
+        await expect(working.rearrange(pad, { ...read, ...other }, [1], [])).resolves.toBe(false);
+      }
+      await expect(working.rearrange(pad, read, [5, 0, 0, 2, 3], [keyed.id])).resolves.toBe(true);
+      await expect(working.rearrange(pad, read, [1], [])).resolves.toBe(false);
+      const page = await working.entries(pad, 0, 10);
+      expect(page).toMatchObject({ lost: [2, 3], length: 5, gaps: 2, clears: 0, arranged: 1 });
+      expect(page?.entries.map(({ index, content }) => [index, content])).toEqual([
+        [1, 'keyed'],
+        [4, 'two'],
+        [5, 'three'],
+      ]);
+      await expect(working.append(pad, keyed, { digest: 'd' })).resolves.toEqual({ index: 6, clears: 0 });
+    });
+
+    it('moves thousands of elements in one step', async () => {
+      const pad = newPad();
+      await working.create(pad, at, { clears: 2, length: 2_500 });
+      await working.append(pad, entry('last'));
+      const order = [2_501, ...Array.from({ length: 2_499 }, () => 0)];
+      await working.rearrange(pad, { clears: 2, length: 2_501, arranged: 0 }, order, []);
+      const page = await working.entries(pad, 0, 2);
+      expect(page).toMatchObject({ length: 2_500, gaps: 2_499, clears: 2, lost: [2] });
+      expect(page?.entries.map(({ index }) => index)).toEqual([1]);
     });
 
     it('marks a repetition where that entry stands, and nowhere else', async () => {

@@ -201,6 +201,7 @@ describe('a Redis for working state', () => {
     server = await ownRedis();
     admin = new Redis(server.url, { disconnectTimeout: 100 });
     admin.on('error', () => undefined); // It is killed on purpose.
+    await admin.config('SET', 'aof-load-truncated', 'no');
     own = openWorkingState(server.url);
     await own.assertDurable();
   });
@@ -224,6 +225,12 @@ describe('a Redis for working state', () => {
     await admin.config('SET', 'appendfsync', 'everysec');
     await expect(own.assertDurable()).resolves.toEqual([expect.stringContaining('appendfsync everysec')]);
     await admin.config('SET', 'appendfsync', 'always');
+  });
+
+  it('is taken with a warning when it would pass over a torn write', async () => {
+    await admin.config('SET', 'aof-load-truncated', 'yes');
+    await expect(own.assertDurable()).resolves.toEqual([expect.stringContaining('aof-load-truncated no')]);
+    await admin.config('SET', 'aof-load-truncated', 'no');
   });
 
   it('acknowledges nothing while it is read-only', async () => {

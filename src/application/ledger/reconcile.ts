@@ -4,6 +4,7 @@ import { above, highest, type Ranges } from '../../domain/scratchpad/ranges.js';
 import { scratchpad } from '../../domain/scratchpad/scratchpad.js';
 import type { PadWork } from '../pads.js';
 import type { PadRef } from '../ports.js';
+import { isAligned, realign } from './realign.js';
 import { tellLost } from './tell.js';
 
 /**
@@ -33,7 +34,8 @@ export const reconcile = (pad: PadRef, work: PadWork): Promise<boolean> =>
 /** Many who meet the same loss at once tell of it once. */
 const turnOf = ({ ownerId, scratchpadId }: PadRef): string => `ledger check ${ownerId} ${scratchpadId}`;
 
-async function compare(pad: PadRef, { streams, working }: PadWork): Promise<boolean> {
+async function compare(pad: PadRef, work: PadWork): Promise<boolean> {
+  const { streams, working } = work;
   const { scratchpadId } = pad;
   const state = await streams.load(scratchpad, scratchpadId);
   if (state.status === 'deleted') await working.destroy(pad);
@@ -41,6 +43,10 @@ async function compare(pad: PadRef, { streams, working }: PadWork): Promise<bool
   // The stream first: whatever it speaks of by now, the ledger had before.
   const era = currentEra(await streams.load(ledger, scratchpadId));
   const { ledger: list, contentRevision } = await working.state(pad);
+  if (list?.clears === era.clears && !(await isAligned(pad, era, list.length, work))) {
+    await realign(pad, era, work);
+    return compare(pad, work);
+  }
   const gone = lostOf(era, list);
   // A pad that was deleted meanwhile has lost nothing: its keys go after its stream has ended.
   if (gone.length > 0 && (await streams.load(scratchpad, scratchpadId)).status !== 'open') return false;

@@ -2,13 +2,14 @@ import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { untilServing, type Backend, type BackendNeeds } from './backend.js';
-import { keptPassword, logFile } from './home.js';
+import { keptPassword, lastLogLine, logFile } from './home.js';
 import type { Kept } from './kept.js';
 import { privateFolder } from './place.js';
 import { onKeptPort } from './ports.js';
 import { redisBinary } from './redis-binary.js';
 import { StartupError } from './startup-error.js';
 import { supervise } from './supervise.js';
+import { isTorn, takeBackTornWrite } from './torn-write.js';
 
 const name = 'redis';
 
@@ -19,7 +20,7 @@ export async function startRedis(needs: BackendNeeds): Promise<Backend> {
   const folder = privateFolder(join(place.folder, name), place.runAs);
   const password = keptPassword(home, name);
 
-  const launch = async (port: number): Promise<Kept> => {
+  const serve = async (port: number): Promise<Kept> => {
     const file = join(folder, 'redis.conf');
     writeFileSync(file, configuration({ folder, port, password }), { mode: 0o600 });
     if (place.runAs) chownSync(file, place.runAs.uid, place.runAs.gid);
@@ -34,6 +35,16 @@ export async function startRedis(needs: BackendNeeds): Promise<Backend> {
       stopSignals: ['SIGTERM'],
     });
     return untilServing({ name, home, kept, serves: () => serves(port, password) });
+  };
+  const launch = async (port: number): Promise<Kept> => {
+    try {
+      return await serve(port);
+    } catch (error) {
+      if (!isTorn(lastLogLine(home, name))) throw error;
+      await takeBackTornWrite({ command, folder, runAs: place.runAs, logFile: logFile(home, name) });
+      needs.log('redis was cut off in the midst of a write, which was taken back.');
+      return serve(port);
+    }
   };
   const { kept, port } = await onKeptPort(home, name, async (port) => ({ kept: await launch(port), port }));
   return { url: urlOf(port, password), stop: supervise(name, kept, () => launch(port), needs) };
@@ -64,6 +75,8 @@ const configuration = ({ folder, port, password }: { folder: string; port: numbe
     `dir ${JSON.stringify(folder)}`,
     'appendonly yes',
     'appendfsync always',
+    // A torn end is taken back on disk before it serves: docs/decisions/0041-torn-transactions.md
+    'aof-load-truncated no',
     'no-appendfsync-on-rewrite no',
     'save ""',
     'maxmemory-policy noeviction',

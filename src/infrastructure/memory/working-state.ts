@@ -13,6 +13,7 @@ type Element = Entry | 'lost' | { readonly entryId: string; readonly of: number 
 
 interface List {
   readonly clears: number;
+  readonly arranged: number;
   readonly elements: Element[];
   /** The clear that began it. */
   readonly by?: { readonly clearId: string; readonly removed: number };
@@ -29,7 +30,10 @@ interface Pad {
 const nameOf = ({ ownerId, scratchpadId }: PadRef) => `${ownerId}:${scratchpadId}`;
 const stageOf = (revision: number, eventId: string) => `${revision}:${eventId}`;
 const isEntry = (element: Element | undefined): element is Entry => typeof element === 'object' && 'content' in element;
-const newList = (clears = 0, length = 0): List => ({ clears, elements: Array<Element>(length).fill('lost') });
+const newList = (clears = 0, length = 0): List => ({
+  ...{ clears, arranged: 0 },
+  elements: Array<Element>(length).fill('lost'),
+});
 
 /** Working state for as long as the process lives; the same rules as the Redis one. */
 export class MemoryWorkingState implements WorkingState {
@@ -77,6 +81,7 @@ export class MemoryWorkingState implements WorkingState {
       length: list.elements.length,
       gaps: gapsIn(list),
       clears: list.clears,
+      arranged: list.arranged,
     };
   }
 
@@ -154,6 +159,22 @@ export class MemoryWorkingState implements WorkingState {
     while (found.list.elements.length < length) found.list.elements.push('lost');
   }
 
+  async rearrange(
+    pad: PadRef,
+    { clears, length, arranged }: Pick<LedgerElements, 'clears' | 'length' | 'arranged'>,
+    order: readonly number[],
+    forget: readonly string[],
+  ): Promise<boolean> {
+    const found = this.pads.get(nameOf(pad));
+    if (!found) return false;
+    const { list, keyed } = found;
+    if (list.clears !== clears || list.arranged !== arranged || list.elements.length !== length) return false;
+    const elements = order.map((index): Element => list.elements[index - 1] ?? 'lost');
+    found.list = { ...list, elements, arranged: arranged + 1 };
+    for (const id of forget) keyed.delete(id);
+    return true;
+  }
+
   async markRepeated(
     pad: PadRef,
     { clears, index, entryId, of }: { clears: number; index: number; entryId: string; of: number },
@@ -203,6 +224,12 @@ export class MemoryWorkingState implements WorkingState {
   /** As if the server had come back without what was appended last. */
   loseTail(pad: PadRef, keep: number): void {
     this.pads.get(nameOf(pad))?.list.elements.splice(keep);
+    this.reconnect();
+  }
+
+  /** As if the server had come back with an entry once more that it had lost, right after the `keep`-th. */
+  bringBack(pad: PadRef, keep: number, entry: Entry): void {
+    this.pads.get(nameOf(pad))?.list.elements.splice(keep, 0, entry);
     this.reconnect();
   }
 

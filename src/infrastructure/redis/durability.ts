@@ -8,7 +8,7 @@ import { run, untilReady } from './connection.js';
  */
 export async function assertDurable(redis: Redis): Promise<string[]> {
   await untilReady(redis);
-  const { policy, maxmemory, appendonly, fsync } = await settings(redis);
+  const { policy, maxmemory, appendonly, fsync, truncated } = await settings(redis);
   const warnings: string[] = [];
   if (policy === undefined) {
     warnings.push(
@@ -28,6 +28,11 @@ export async function assertDurable(redis: Redis): Promise<string[]> {
       `Redis writes to disk after it has acknowledged (appendfsync ${fsync ?? 'unknown'}): a power cut can lose entries. Set appendfsync always.`,
     );
   }
+  if (appendonly === 'yes' && truncated === 'yes') {
+    warnings.push(
+      'Redis passes over a torn end of its append-only file (aof-load-truncated yes): a second restart can then lose what was written since. Set aof-load-truncated no.',
+    );
+  }
   return warnings;
 }
 
@@ -42,6 +47,7 @@ async function settings(redis: Redis) {
       maxmemory: await one('maxmemory'),
       appendonly: await one('appendonly'),
       fsync: await one('appendfsync'),
+      truncated: await one('aof-load-truncated'),
     };
   } catch (failure) {
     // Hosted servers refuse the command by name or by rule; everything else is a real failure.

@@ -23,11 +23,12 @@ export const lostElement = 'null';
 export const headerOf = (clears: number, gaps: number): string =>
   clears === 0 && gaps === 0 ? header : JSON.stringify({ form: 1, clears, gaps });
 
-/** What a header says; without a word, nothing was cleared or lost yet. */
-export function readHeader(text: string): { readonly clears: number; readonly gaps: number } {
-  if (text === header) return { clears: 0, gaps: 0 };
-  const { clears = 0, gaps = 0 } = JSON.parse(text) as { clears?: number; gaps?: number }; // Written by headerOf and the scripts.
-  return { clears, gaps };
+/** What a header says; without a word, nothing was cleared, lost or moved yet. */
+export function readHeader(text: string): Pick<LedgerElements, 'clears' | 'gaps' | 'arranged'> {
+  const unsaid = { clears: 0, gaps: 0, arranged: 0 };
+  if (text === header) return unsaid;
+  const { clears, gaps, arranged } = { ...unsaid, ...(JSON.parse(text) as Partial<typeof unsaid>) }; // Written by headerOf and the scripts.
+  return { clears, gaps, arranged };
 }
 
 export const entryText = (entry: Entry): string =>

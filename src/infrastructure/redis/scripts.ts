@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { header } from './entry-form.js';
+import { header, lostElement } from './entry-form.js';
 
 // Why scripts, and why these: docs/decisions/0003-content-is-a-hash.md and 0030-ledger-and-stream.md. Each is one atomic
 // step on one pad. Names of staged texts and unfinished clears stand in lists of their own (fields `stages`, `clears`), so
@@ -137,6 +137,30 @@ for place = 1, missing do
 end
 return missing`;
 
+/** KEYS content, entries; ARGV clears, arranged, length, order as runs of [from, count] (from 0: empty places), entry ids. */
+const rearrange = `
+local text = redis.call('LINDEX', KEYS[2], 0)
+if not text then return 0 end
+local header = cjson.decode(text)
+local same = (header.clears or 0) == tonumber(ARGV[1]) and (header.arranged or 0) == tonumber(ARGV[2])
+if not same or redis.call('LLEN', KEYS[2]) - 1 ~= tonumber(ARGV[3]) then return 0 end
+local old = redis.call('LRANGE', KEYS[2], 1, -1)
+local new = {}
+header.gaps = 0
+for _, run in ipairs(cjson.decode(ARGV[4])) do
+  for step = 0, run[2] - 1 do
+    local element = run[1] == 0 and '${lostElement}' or old[run[1] + step]
+    if string.sub(element, 1, 1) ~= '[' then header.gaps = header.gaps + 1 end
+    new[#new + 1] = element
+  end
+end
+header.arranged = (header.arranged or 0) + 1
+redis.call('UNLINK', KEYS[2])
+redis.call('RPUSH', KEYS[2], cjson.encode(header))
+for from = 1, #new, 1000 do redis.call('RPUSH', KEYS[2], unpack(new, from, math.min(from + 999, #new))) end
+for place = 5, #ARGV do redis.call('HDEL', KEYS[1], 'entry:' .. ARGV[place]) end
+return 1`;
+
 /** KEYS entries; ARGV clears, index, entry id, first index. */
 const repeat = `
 local text = redis.call('LINDEX', KEYS[1], 0)
@@ -189,6 +213,11 @@ export interface PadScripts {
   padForgetCleared(content: string, cleared: string, clearId: string): Promise<number>;
   padDestroy(content: string, entries: string, clearedPrefix: string): Promise<number>;
   padMend(entries: string, clears: number, length: number): Promise<number>;
+  padRearrange(
+    content: string,
+    entries: string,
+    ...args: readonly [clears: number, arranged: number, length: number, order: string, ...forget: readonly string[]]
+  ): Promise<number>;
   padRepeat(entries: string, clears: number, index: number, entryId: string, of: number): Promise<number>;
   padTakeTouched(touched: string, audited: string, limit: number): Promise<readonly string[]>;
 }
@@ -203,6 +232,7 @@ export function withScripts(redis: Redis): Redis & PadScripts {
   redis.defineCommand('padForgetCleared', { numberOfKeys: 2, lua: forgetCleared });
   redis.defineCommand('padDestroy', { numberOfKeys: 2, lua: destroy });
   redis.defineCommand('padMend', { numberOfKeys: 1, lua: mend });
+  redis.defineCommand('padRearrange', { numberOfKeys: 2, lua: rearrange });
   redis.defineCommand('padRepeat', { numberOfKeys: 1, lua: repeat });
   redis.defineCommand('padTakeTouched', { numberOfKeys: 2, lua: takeTouched });
   return redis as Redis & PadScripts; // It has just been given them.

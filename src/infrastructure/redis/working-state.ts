@@ -154,6 +154,15 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
         await redis.padMend(entries(pad), clears, length);
       }),
 
+    rearrange: (pad, { clears, length, arranged }, order, forget) =>
+      run(async () => {
+        const runs = JSON.stringify(runsOf(order));
+        const moved = await redis.padRearrange(
+          ...([content(pad), entries(pad), clears, arranged, length, runs, ...forget] as const),
+        );
+        return moved === 1;
+      }),
+
     markRepeated: (pad, { clears, index, entryId, of }) =>
       run(async () => {
         await redis.padRepeat(entries(pad), clears, index, entryId, of);
@@ -204,6 +213,17 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       return Promise.resolve();
     },
   };
+}
+
+/** Old indexes in their new order, as runs of ones that go on by one, or of empty places: [5, 6, 0, 0] is [5, 2], [0, 2]. */
+function runsOf(order: readonly number[]): readonly (readonly [from: number, count: number])[] {
+  const runs: [from: number, count: number][] = [];
+  for (const index of order) {
+    const last = runs.at(-1);
+    if (last && index === (last[0] === 0 ? 0 : last[0] + last[1])) last[1] += 1;
+    else runs.push([index, 1]);
+  }
+  return runs;
 }
 
 const memberOf = ({ ownerId, scratchpadId }: PadRef): string => `${ownerId}:${scratchpadId}`;

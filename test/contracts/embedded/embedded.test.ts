@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import {
   firstAnswer,
   isRunning,
@@ -28,7 +29,10 @@ import {
 } from './stage.js';
 
 const stage = new Stage();
-const asRoot = process.getuid?.() === 0 ? it : it.skip;
+const asRoot: (name: string, test: () => Promise<void>) => void =
+  process.getuid?.() === 0
+    ? it
+    : (name, test) => it.skip(`${name} (skipped: needs root, to make files of other users)`, test);
 
 afterEach(() => stage.clear());
 afterAll(() => Stage.removeTemplate());
@@ -214,6 +218,32 @@ describe('embedded backends that run', () => {
     expect(
       ['data', 'data/postgres', 'data/redis', 'logs', 'postgres.password', 'redis.password'].map(groupAndOthers),
     ).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+});
+
+describe('Redis that was cut off in the midst of a transaction', () => {
+  it('takes it back on disk too, so that nothing written afterwards goes with it', async () => {
+    const home = await stage.usedHome();
+    const push = (client: Redis, name: string) =>
+      client.multi().rpush('list', name).hset('hash', name, '1').sadd('set', name).exec();
+    const before = await stage.start(home);
+    await redis(before.redisUrl, async (client) => {
+      for (const name of ['kept', 'torn']) await push(client, name);
+    });
+    await before.stop();
+    const folder = join(home, 'data/redis/appendonlydir');
+    const log = join(folder, readdirSync(folder).find((file) => file.endsWith('.incr.aof')) ?? '');
+    truncateSync(log, statSync(log).size - 40);
+
+    const torn = await stage.start(home);
+    await redis(torn.redisUrl, (client) => client.rpush('list', 'written afterwards'));
+    await torn.stop();
+    const after = await stage.start(home);
+
+    expect(await redis(after.redisUrl, (client) => client.lrange('list', 0, -1))).toEqual([
+      'kept',
+      'written afterwards',
+    ]);
   });
 });
 
