@@ -70,8 +70,11 @@ export interface EventLog {
   readAll(after: bigint | undefined, limit: number): Promise<readonly StoredEvent[]>;
   /** Position of the last event of all streams, or 0n. */
   head(): Promise<bigint>;
-  /** Catches up from `after` (exclusive), then stays live; reconnects by itself until stopped. A listener that throws is called again with the same batch. */
-  subscribe(after: bigint | undefined, listener: SubscriptionListener): Subscription;
+  /**
+   * Catches up from `after` (exclusive), then stays live; reconnects by itself until stopped. A listener that throws is
+   * called again with the same batch. With `types`, only events of these types are delivered.
+   */
+  subscribe(after: bigint | undefined, listener: SubscriptionListener, types?: readonly string[]): Subscription;
 }
 
 /** Events that are told while they happen. However many follow them, a process reads the log once for all. */

@@ -246,6 +246,25 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
         expect(batches).toEqual([idsOf(events), idsOf(events), idsOf(events)]);
       });
 
+      it('delivers only the types it was asked for, and says how far it has come without them', async () => {
+        const before = await log.head();
+        const types = [`wanted_${randomUUID()}`, `rare_${randomUUID()}`] as const;
+        const one = (type: string) => newEvents(1).map((event) => ({ ...event, type }));
+        const wanted = [one(types[0]), one(types[1]), one(types[0])].flat();
+        for (const event of wanted) {
+          await log.append(newStream(), 'none', newEvents(40));
+          await log.append(newStream(), 'none', [event]);
+        }
+        const { position } = await log.append(newStream(), 'none', one(`${types[0]}_and_more`));
+        const { seen, caughtUp, stop } = follow(log, before, types);
+        await eventually(
+          () => caughtUp.at(-1) ?? 0n,
+          (reached) => reached >= position,
+        );
+        await stop();
+        expect(idsOf(seen)).toEqual(idsOf(wanted));
+      });
+
       it('delivers nothing more once it is stopped', async () => {
         const before = await log.head();
         const { seen, caughtUp, stop } = follow(log, before);
@@ -268,15 +287,16 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 }
 
 /** Follows a log and keeps what it is told. */
-export function follow(log: EventLog, after: bigint | undefined) {
+export function follow(log: EventLog, after: bigint | undefined, types?: readonly string[]) {
   const seen: StoredEvent[] = [];
   const caughtUp: bigint[] = [];
-  const subscription = log.subscribe(after, {
-    events(batch) {
+  const listener = {
+    events(batch: readonly StoredEvent[]) {
       seen.push(...batch);
       return Promise.resolve();
     },
-    caughtUp: (position) => caughtUp.push(position),
-  });
+    caughtUp: (position: bigint) => caughtUp.push(position),
+  };
+  const subscription = log.subscribe(after, listener, types);
   return { seen, caughtUp, stop: () => subscription.stop() };
 }

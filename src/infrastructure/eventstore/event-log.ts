@@ -1,4 +1,4 @@
-import type { EventLog, Log, StoredEvent, SubscriptionListener } from '../../application/ports.js';
+import type { EventLog, Log, StoredEvent } from '../../application/ports.js';
 import { BatchAppends } from './batch-append.js';
 import { Connection } from './connection.js';
 import { unavailable } from './failures.js';
@@ -26,7 +26,7 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
     }
   };
 
-  return {
+  const events: EventLog & { close(): Promise<void>; ping(): Promise<void> } = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new RangeError('There is nothing to append.');
       if (closed) throw unavailable();
@@ -44,22 +44,22 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
     },
 
     async readAll(after, limit) {
-      const events: StoredEvent[] = [];
-      for (let from = after; events.length < limit;) {
+      const read: StoredEvent[] = [];
+      for (let from = after; read.length < limit;) {
         // Reading starts at the position itself, which was had before.
-        const count = Math.min(limit - events.length, longestPage) + (from === undefined ? 0 : 1);
+        const count = Math.min(limit - read.length, longestPage) + (from === undefined ? 0 : 1);
         const page = await readPage(connection, { from: from ?? 'start' }, count);
-        events.push(...page.events.filter(({ position }) => from === undefined || position > from));
+        read.push(...page.events.filter(({ position }) => from === undefined || position > from));
         if (page.count < count) break;
         from = page.position;
       }
-      return events;
+      return read;
     },
 
     head,
 
-    subscribe(after: bigint | undefined, listener: SubscriptionListener) {
-      const follower = new Follower(connection, head, log, after, listener);
+    subscribe(after, listener, types) {
+      const follower = new Follower(connection, events, log, after, listener, types);
       followers.add(follower);
       return {
         async stop() {
@@ -80,4 +80,5 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
       await connection.close();
     },
   };
+  return events;
 }

@@ -16,11 +16,17 @@ export function readRequest(target: ReadTarget, count: number, direction: 'forwa
   });
 }
 
-/** Follows all streams; of the store's own events only marks are sent, one for `checkpointEvery` times 32 of them. */
-export function subscribeRequest(from: 'start' | bigint, checkpointEvery: number): Buffer {
+/**
+ * Follows all streams. Of the store's own events, and of those whose type begins with none of `types`, only marks are
+ * sent, one for `checkpointEvery` times 32 of them.
+ */
+export function subscribeRequest(from: 'start' | bigint, checkpointEvery: number, types?: readonly string[]): Buffer {
   return request({ from }, (options) => {
     options.empty(6).message(7, (filter) => {
-      filter.message(2, (expression) => expression.string(1, '^[^$].*'));
+      filter.message(2, (expression) => {
+        if (types) for (const type of types) expression.string(2, type);
+        else expression.string(1, '^[^$].*');
+      });
       filter.empty(4).number(5, checkpointEvery);
     });
   });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log, StoredEvent, Subscription, SubscriptionListener } from '../../application/ports.js';
+import type { EventLog, Log, StoredEvent, Subscription, SubscriptionListener } from '../../application/ports.js';
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { brief, discoveryFailed } from './failures.js';
@@ -8,6 +8,8 @@ import { subscribeRequest } from './read-wire.js';
 
 /** The server speaks of stretches without our events once in this many times 32 events. */
 const checkpointEvery = 32;
+/** Events looked at in one silence. */
+const pageSize = 500;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
 /** After so much silence the head is looked at: a subscription can be dead and not say so (E1). */
@@ -23,10 +25,11 @@ export class Follower implements Subscription {
 
   constructor(
     private readonly connection: Connection,
-    private readonly head: () => Promise<bigint>,
+    private readonly events: Pick<EventLog, 'head' | 'readAll'>,
     private readonly log: Log,
     after: bigint | undefined,
     private readonly listener: SubscriptionListener,
+    private readonly types: readonly string[] | undefined,
   ) {
     this.position = after;
     this.done = this.run();
@@ -55,9 +58,9 @@ export class Follower implements Subscription {
     const live = await this.connect();
     try {
       while (!this.stopped.signal.aborted) {
-        const batch = live.take();
+        const batch = this.selected(live.take());
         if (batch.length > 0) await this.deliver(batch);
-        if (live.reached() > 0n) this.position = live.reached();
+        if (live.reached() > (this.position ?? 0n)) this.position = live.reached();
         const caughtUp = live.caughtUp();
         if (caughtUp !== undefined) this.listener.caughtUp?.(caughtUp);
         if (live.hasMore()) continue;
@@ -71,8 +74,13 @@ export class Follower implements Subscription {
     }
   }
 
+  /** The server selects by how a type begins. */
+  private selected(batch: readonly StoredEvent[]): readonly StoredEvent[] {
+    return this.types ? batch.filter(({ type }) => this.types?.includes(type)) : batch;
+  }
+
   private async connect(): Promise<LiveEvents> {
-    const request = subscribeRequest(this.position ?? 'start', checkpointEvery);
+    const request = subscribeRequest(this.position ?? 'start', checkpointEvery, this.types);
     return new LiveEvents(
       await openRead(this.connection, request),
       this.position ?? 0n,
@@ -96,7 +104,13 @@ export class Follower implements Subscription {
   }
 
   private async isBehind(): Promise<boolean> {
-    return (await this.head()) > (this.position ?? 0n);
+    if (!this.types) return (await this.events.head()) > (this.position ?? 0n);
+    // The server says nothing of a few events of other types: as far as there is nothing else, the position moves on.
+    const page = await this.events.readAll(this.position, pageSize);
+    if (page.some(({ type }) => this.types?.includes(type))) return true;
+    const last = page.at(-1);
+    if (last) this.listener.caughtUp?.((this.position = last.position));
+    return false;
   }
 
   private async pause(): Promise<void> {

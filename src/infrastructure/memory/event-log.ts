@@ -49,9 +49,16 @@ export class MemoryEventLog implements EventLog {
     return Promise.resolve(this.all.at(-1)?.position ?? 0n);
   }
 
-  subscribe(after: bigint | undefined, listener: SubscriptionListener): Subscription {
+  subscribe(after: bigint | undefined, listener: SubscriptionListener, types?: readonly string[]): Subscription {
     const stop = new AbortController();
-    const done = this.deliver(after, listener, stop.signal);
+    const wanted = ({ type }: StoredEvent) => !types || types.includes(type);
+    const selective: SubscriptionListener = {
+      events: async (batch) => {
+        if (batch.some(wanted)) await listener.events(batch.filter(wanted));
+      },
+      caughtUp: (position) => listener.caughtUp?.(position),
+    };
+    const done = this.deliver(after, selective, stop.signal);
     return {
       async stop() {
         stop.abort();

@@ -84,9 +84,14 @@ class ReactionsTerm {
   async run(): Promise<void> {
     await this.loadCheckpoint();
     await this.retryParked();
-    const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
-      events: (batch) => this.guarded(() => this.react(batch)),
-    });
+    const subscription = this.needs.events.subscribe(
+      this.checkpoint < 0n ? undefined : this.checkpoint,
+      {
+        events: (batch) => this.guarded(() => this.react(batch)),
+        caughtUp: (position) => void this.guarded(() => this.passOver(position)).catch(() => undefined),
+      },
+      [...this.types],
+    );
     await over(this.over);
     await subscription.stop();
     if (this.failed.signal.aborted) throw this.failed.signal.reason;
@@ -103,14 +108,17 @@ class ReactionsTerm {
   }
 
   private async react(batch: readonly StoredEvent[]): Promise<void> {
-    let reacted = false;
     for (const event of batch) {
-      if (event.position <= this.checkpoint || !this.types.has(event.type)) continue;
+      if (event.position <= this.checkpoint) continue;
       for (const reaction of this.needs.reactions) await this.surely(reaction, event);
-      reacted = true;
     }
     const last = batch.at(-1);
-    if (last && (reacted || performance.now() - this.notedAt > noteEveryMs)) await this.note(last.position);
+    if (last) await this.note(last.position);
+  }
+
+  /** There was nothing to react to before this position. */
+  private async passOver(position: bigint): Promise<void> {
+    if (performance.now() - this.notedAt > noteEveryMs) await this.note(position);
   }
 
   /** Has the effect, or parks it. Throws only when the term is over. */
@@ -176,13 +184,17 @@ class ReactionsTerm {
     this.checkpoint = z.coerce.bigint().parse(outcome?.rows[0]?.['position']);
   }
 
-  private async note(position: bigint): Promise<void> {
-    const [outcome] = await this.write(sql`
-      update palimpsest.reaction_checkpoints set position = ${position}
-      where name = ${setName} and position = ${this.checkpoint}`);
-    if (outcome?.count !== 1) throw new AnotherIsActive();
-    this.checkpoint = position;
-    this.notedAt = performance.now();
+  private note(position: bigint): Promise<void> {
+    return this.turns.run(async () => {
+      if (position <= this.checkpoint) return;
+      const statement = sql`
+        update palimpsest.reaction_checkpoints set position = ${position}
+        where name = ${setName} and position = ${this.checkpoint}`;
+      const [outcome] = await runTogether(this.client, [statement], answerWithinMs);
+      if (outcome?.count !== 1) throw new AnotherIsActive();
+      this.checkpoint = position;
+      this.notedAt = performance.now();
+    });
   }
 
   private write(...statements: readonly Sql[]): Promise<readonly Outcome[]> {

@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../application/ports.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { formOf } from '../postgres/read-model-tables.js';
-import { over } from './lead.js';
+import { over, pause } from './lead.js';
 import { faultName, ParkedStreams } from './parked.js';
 import type { ProjectorNeeds } from './projector.js';
 import { rebuild, type Rebuilt } from './rebuild.js';
@@ -14,6 +14,11 @@ import { Requests } from './requests.js';
 import { retryParked } from './retry.js';
 import { Turns } from './turns.js';
 import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
+
+/** No command waits until these are in the rows, and they come in thousands: a transaction for each handful is waste. */
+const unhurried: ReadonlySet<string> = new Set(['scratchpad.entry_appended']);
+/** So long, in milliseconds, they gather before they are written. */
+const gatheringMs = 10;
 
 export type TermNeeds = Required<ProjectorNeeds>;
 
@@ -113,6 +118,7 @@ export class Term {
   /** Takes a batch over and is ready for the next while it is being written, but never more than that one ahead. */
   private async project(batch: readonly StoredEvent[]): Promise<void> {
     const { batchSize } = this.needs;
+    const begun = performance.now();
     for (let start = 0; start < batch.length; start += batchSize) {
       const readings = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
       await this.writing;
@@ -122,6 +128,8 @@ export class Term {
       });
       this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
+    const isUnhurried = batch.length < batchSize && batch.every(({ type }) => unhurried.has(type));
+    if (isUnhurried) await pause(gatheringMs - (performance.now() - begun), this.over);
   }
 
   private skipTo(position: bigint): Promise<void> {

@@ -9,6 +9,8 @@ export class Batch {
   private readonly heads = new Set<Head>();
   private readonly waiting: ((committed: boolean) => void)[] = [];
   private bytes = 0;
+  /** Requests that wait for it. */
+  requests = 0;
 
   get full(): boolean {
     return this.bytes >= MAX_BATCH_BYTES || this.events.length >= MAX_BATCH_EVENTS;
@@ -27,6 +29,7 @@ export class Batch {
 
   /** Answers with `outcome` once this batch is durable, and with 'unknown' if it fails. */
   answer(outcome: Outcome, answer: (outcome: Outcome) => void): void {
+    this.requests += 1;
     this.waiting.push((committed) => answer(committed ? outcome : { kind: 'unknown' }));
   }
 

@@ -46,7 +46,7 @@ export class Engine {
       (events) => this.publish(events),
       (fault) => this.interrupt(fault),
     );
-    this.reader = new StreamReader(store, (stream) => this.writer.committedHead(stream));
+    this.reader = new StreamReader(store, (stream) => this.writer.storedHead(stream));
   }
 
   /** Resolves once this process is the writer; that is at once, unless another process is. */

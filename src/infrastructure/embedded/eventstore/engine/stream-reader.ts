@@ -1,6 +1,6 @@
 import type { EventStorage, ReadRange } from '../store/storage.js';
 import { isMetastream, ownerOf, TOMBSTONE_REVISION, type StoredEvent } from './events.js';
-import { Head } from './head.js';
+import type { Head } from './head.js';
 import { PAGE_EVENTS } from './limits.js';
 import { lowestVisible, visibleSince } from './metadata.js';
 
@@ -17,12 +17,13 @@ export interface View {
 export class StreamReader {
   constructor(
     private readonly storage: EventStorage,
-    private readonly known: (stream: string) => Head | undefined,
+    private readonly headOf: (stream: string) => Head | Promise<Head>,
   ) {}
 
   async view(stream: string): Promise<View> {
     const owner = ownerOf(stream);
-    const head = this.known(owner) ?? (await this.storedHead(owner));
+    const found = this.headOf(owner);
+    const head = found instanceof Promise ? await found : found;
     const last = head.tipOf(stream).last;
     if (head.tombstoned) return { state: 'tombstoned', last, lowest: 0, since: undefined };
     if (isMetastream(stream)) {
@@ -60,11 +61,6 @@ export class StreamReader {
     if (view.state !== 'readable' || revision < view.lowest) return undefined;
     const [event] = await this.storage.readStream(stream, { from: revision, backwards: false, limit: 1 });
     return event?.revision === revision && isVisible(event, view) ? event : undefined;
-  }
-
-  private async storedHead(owner: string): Promise<Head> {
-    const [head] = await this.storage.heads([owner]);
-    return new Head(head ?? { last: -1, tombstoned: false, metaLast: -1, metadata: undefined });
   }
 }
 

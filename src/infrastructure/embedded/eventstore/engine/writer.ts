@@ -17,6 +17,7 @@ import { CACHED_HEADS, RECENT_IDS } from './limits.js';
 import { Lru } from './lru.js';
 import { SOFT_DELETE, undeletedFrom } from './metadata.js';
 import { newId } from './new-id.js';
+import { Pace } from './pace.js';
 import { RecentIds } from './recent-ids.js';
 
 /** A wish with whoever waits for its outcome. */
@@ -29,6 +30,7 @@ export interface Request extends Wish {
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
+const NO_HEAD = { last: -1, tombstoned: false, metaLast: -1, metadata: undefined };
 const PRUNE_EVERY = 1000;
 
 /**
@@ -39,6 +41,9 @@ export class Writer {
   private queue: Request[] = [];
   private readonly heads = new Lru<Head>(CACHED_HEADS, (head) => head.pending !== undefined);
   private readonly recent = new RecentIds();
+  /** Heads on their way from storage to readers, of streams that nobody wrote to since. */
+  private readonly glances = new Map<string, Promise<Head>>();
+  private readonly pace = new Pace();
   private open = new Batch();
   private committing: Batch | undefined;
   private scheduled = false;
@@ -71,6 +76,7 @@ export class Writer {
     this.running = false;
     this.blocked = false;
     this.heads.clear();
+    this.glances.clear();
     this.recent.clear();
     const batches = [this.committing, this.open];
     this.committing = undefined;
@@ -93,9 +99,34 @@ export class Writer {
   }
 
   /** The stream's head if it is known and holds nothing that is not durable yet. */
-  committedHead(stream: string): Head | undefined {
+  private committedHead(stream: string): Head | undefined {
     const head = this.heads.get(stream);
     return this.running && head?.pending === undefined ? head : undefined;
+  }
+
+  /**
+   * The stream's head as it is stored. One that was not known is known from then on: most who look at a stream that is
+   * not there are about to begin it, and the write then finds its head without asking again. A head that is answered at
+   * once is the writer's own: look at it before anything else happens.
+   */
+  storedHead(stream: string): Head | Promise<Head> {
+    return this.committedHead(stream) ?? this.glances.get(stream) ?? this.glanceAt(stream);
+  }
+
+  private glanceAt(stream: string): Promise<Head> {
+    const { term } = this;
+    const glance = this.storage.heads([stream]).then(([stored = NO_HEAD]) => {
+      // What was written meanwhile has put an end to the glance.
+      const isCurrent = this.glances.get(stream) === glance && this.running && term === this.term;
+      if (isCurrent && !this.heads.get(stream)) this.heads.set(stream, new Head(stored));
+      return new Head(stored);
+    });
+    this.glances.set(stream, glance);
+    const end = () => {
+      if (this.glances.get(stream) === glance) this.glances.delete(stream);
+    };
+    glance.then(end, end);
+    return glance;
   }
 
   /** Reads back the ids written last. */
@@ -234,6 +265,7 @@ export class Writer {
     this.position = positionAfter(this.position);
     const stored = { stream, revision, position: this.position, id, type, json, created: Date.now(), data, metadata };
     head.apply(stored);
+    this.glances.delete(ownerOf(stream));
     this.recent.add(stored);
     this.open.add(stored, head);
     return stored;
@@ -245,8 +277,12 @@ export class Writer {
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      if (!this.committing && this.open.events.length > 0) void this.commit();
+      if (!this.committing) this.pace.when(this.open.requests, () => this.commitOpen());
     });
+  }
+
+  private commitOpen(): void {
+    if (!this.committing && this.open.events.length > 0) void this.commit();
   }
 
   private async commit(): Promise<void> {
@@ -254,6 +290,7 @@ export class Writer {
     const batch = this.open;
     this.committing = batch;
     this.open = new Batch();
+    this.pace.sent(batch.requests);
     try {
       await this.storage.persist(batch.events);
     } catch (fault) {
