@@ -306,7 +306,8 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
         scratchpadLife(systemWorkFor(system), queue),
         enrollmentLife(systemWorkFor(system), system.vault),
       ];
-      return closing(startReactions({ url, events, subjects, metrics, reactions, log: l }));
+      const saw = (position: bigint) => system.store.saw(position);
+      return closing(startReactions({ url, events, subjects, metrics, reactions, saw, log: l }));
     },
     [T.backends, T.system, T.purges, T.log],
   );

@@ -11,6 +11,7 @@ import { LiveReply } from './live-reply.js';
 import type { Happenings, Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
 import { SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
+import { withinCodes } from './refusal-codes.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
 
 /** A request as a door hands it over: still raw, but for the split into these parts. */
@@ -29,7 +30,7 @@ export interface Request {
   readonly scratchpad?: string | undefined;
   /** Where events are to go on, as a door's own protocol says it; it wins over the field `lastEventId`. */
   readonly lastEventId?: string | undefined;
-  /** Position that the read models must have reached before a read is answered. */
+  /** Position that the read models must have reached before a read is answered; nothing to a command. */
   readonly minPosition?: string | undefined;
   /** True: a command is answered without waiting for the read models. */
   readonly respondAsync?: boolean | undefined;
@@ -76,7 +77,8 @@ export function makeGateway(needs: GatewayNeeds): Gateway {
     const started = performance.now();
     const fields = fieldsOf(request);
     const correlationId = isUuid(fields.correlationId ?? '') ? String(fields.correlationId) : randomUUID();
-    const result = await answer(needs, request, fields, correlationId);
+    const answered = await answer(needs, request, fields, correlationId);
+    const result = isRefusal(answered) ? withinCodes(request.operation, answered) : answered;
     const outcome = isRefusal(result) ? result.refused : 'ok';
     needs.metrics.observe('palimpsest_operation_seconds', (performance.now() - started) / 1000, {
       operation: request.operation.name,
@@ -179,9 +181,11 @@ interface Envelope {
 }
 
 function checkEnvelope(
-  { operation, ifMatch, minPosition }: Request,
+  { operation, ifMatch, ...request }: Request,
   fields: Fields,
 ): Envelope | Refusal<'validation_failed'> {
+  // What a command stores does not depend on the read models: it waits for none.
+  const minPosition = operation.kind === 'command' ? undefined : request.minPosition;
   const wrong = (param: string, rule: string) => invalid([{ param, rule }]);
   const { idempotencyKey, correlationId } = fields;
   if (!fields.agreed) return wrong('idempotencyKey', 'the header and the field must be the same text');

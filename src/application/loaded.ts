@@ -18,12 +18,22 @@ const pageSize = 500;
 const snapshotEvery = 200;
 const cachedStreams = 20_000;
 
+interface Cached {
+  readonly loaded: Loaded<unknown>;
+  /** Revision of the last snapshot. */
+  readonly snapshotAt: number;
+  /** The stream holds nothing more up to this position of the log. */
+  readonly asOf: bigint;
+}
+
 /**
  * Loads aggregates. Folded states are cached by stream; only what was stored since is read again, and a long stream
  * starts from a snapshot, so that cost does not grow with history.
  */
 export class AggregateStore {
-  private readonly cache = new Map<string, { aggregate: string; loaded: Loaded<unknown>; snapshotAt: number }>();
+  private readonly cache = new Map<string, Cached>();
+  /** The log is known to reach this far. */
+  private seen = -1n;
 
   constructor(
     private readonly log: EventLog,
@@ -42,17 +52,28 @@ export class AggregateStore {
     return entry.loaded as Loaded<State>;
   }
 
-  /** The stream as it is now. */
-  async load<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Promise<Loaded<State>> {
+  /** Tells that the log reaches this far: whatever is read from now on is no older. */
+  saw(position: bigint): void {
+    if (position > this.seen) this.seen = position;
+  }
+
+  /** The stream as it is now; with `asOf`, as it was at that position of the log or later, which may spare a look. */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    asOf?: bigint,
+  ): Promise<Loaded<State>> {
     const stream = `${aggregate.category}-${id}`;
-    const from = this.cached(aggregate, id) ?? (await this.fromSnapshot(aggregate, stream));
-    let loaded = from;
+    const known = this.cached(aggregate, id);
+    if (known && asOf !== undefined && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
+    const { seen } = this;
+    let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {
       const page = await this.log.readStream(stream, loaded.revision + 1, pageSize);
       if (page.length > 0) loaded = this.advance(aggregate, loaded, await this.decoded(page));
       if (page.length < pageSize) break;
     }
-    this.remember(aggregate, stream, loaded);
+    this.remember(aggregate, stream, loaded, seen);
     return loaded;
   }
 
@@ -107,6 +128,7 @@ export class AggregateStore {
     aggregate: Aggregate<State, Event>,
     stream: string,
     loaded: Loaded<State>,
+    asOf = -1n,
   ): void {
     const known = this.cache.get(stream);
     let snapshotAt = known?.snapshotAt ?? loaded.revision - (loaded.revision % snapshotEvery);
@@ -116,7 +138,8 @@ export class AggregateStore {
     }
     if (known && known.loaded.revision > loaded.revision) return;
     this.cache.delete(stream);
-    this.cache.set(stream, { aggregate: aggregate.category, loaded, snapshotAt });
+    const since = known && known.asOf > asOf ? known.asOf : asOf;
+    this.cache.set(stream, { loaded, snapshotAt, asOf: since });
     if (this.cache.size > cachedStreams) {
       const [oldest] = this.cache.keys();
       if (oldest !== undefined) this.cache.delete(oldest);

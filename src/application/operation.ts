@@ -58,6 +58,8 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly output: Output;
   /** The codes it answers with by its own decision; those of the gateway itself are understood. */
   readonly refuses: readonly RefusalCode[];
+  /** A document of its own lists its codes: it answers with `refuses` and the four that no operation is without. */
+  readonly codes?: 'closed';
   /** Answers 201 instead of 200. */
   readonly creates?: true;
   /** Replies without waiting for the read models (hot paths). */

@@ -43,8 +43,11 @@ export interface Streams {
     id: string,
     decide: (state: State, at: string) => Decision<Event, Code> | Promise<Decision<Event, Code>>,
   ): Promise<Transacted<State, Event> | Refusal<Code | 'not_found' | 'conflict'>>;
-  /** The state as it is now; a stream of another owner is the initial state. */
-  load<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Promise<State>;
+  /**
+   * The state as it is now, or, with `asOf`, as it was at that position of the log or later; a stream of another owner is
+   * the initial state.
+   */
+  load<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string, asOf?: bigint): Promise<State>;
   /** Id of the `index`-th event that this command stores on a stream: known before it is stored. */
   eventId(stream: string, index?: number): string;
   /** The same command on behalf of another owner: for administrators and for the system's own work. */
@@ -144,8 +147,8 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
 
     again: () => context.onOutcome?.(undefined, true),
 
-    async load(aggregate, id) {
-      const loaded = await store.load(aggregate, id);
+    async load(aggregate, id, asOf) {
+      const loaded = await store.load(aggregate, id, asOf);
       return loaded.ownerId === context.ownerId ? loaded.state : aggregate.initial;
     },
 

@@ -18,7 +18,7 @@ export const enrollmentLife = (workFor: (event: DecodedEvent) => SystemWork, vau
       const { streams } = workFor(event);
       const { ownerId } = event.metadata;
       const { agentId, provider, credentialId, credentialVersionId } = agentEvents['agent.enrolled'].parse(event.data);
-      if ((await streams.load(user, ownerId)).status === 'erased') {
+      if ((await streams.load(user, ownerId, event.position)).status === 'erased') {
         await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
         await vault.destroyOwner(ownerId);
         return;

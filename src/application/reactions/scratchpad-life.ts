@@ -46,8 +46,10 @@ export const scratchpadLife = (workFor: (event: DecodedEvent) => SystemWork, pur
   },
 });
 
-const ownerErased = async ({ metadata: { ownerId } }: DecodedEvent, { streams }: SystemWork): Promise<boolean> =>
-  (await streams.load(user, ownerId)).status === 'erased';
+const ownerErased = async (
+  { metadata: { ownerId }, position }: DecodedEvent,
+  { streams }: SystemWork,
+): Promise<boolean> => (await streams.load(user, ownerId, position)).status === 'erased';
 
 /** The ids that an event of a thread or a scratchpad names; its schema was checked when it was decoded. */
 const idsIn = ({ data }: DecodedEvent): { readonly threadId: string; readonly scratchpadId: string } => ({

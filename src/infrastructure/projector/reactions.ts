@@ -26,6 +26,8 @@ export interface ReactionsNeeds {
   readonly events: EventLog;
   readonly subjects: SubjectKeys;
   readonly reactions: readonly Reaction[];
+  /** Told how far the log is known to reach, before the effects of what was read. */
+  readonly saw?: (position: bigint) => void;
   readonly log: Log;
   readonly metrics: Metrics;
   /** First pause before a failed effect is tried again, in milliseconds; it doubles with each try. */
@@ -44,7 +46,7 @@ const noteEveryMs = 1_000;
  * fails is tried again with growing pauses; after ten tries it is parked, listed and counted, and the others go on. While
  * a backend is away nothing is parked: the effect waits for it.
  */
-export const startReactions = ({ pauseMs = 100, ...needs }: ReactionsNeeds): Leading =>
+export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs }: ReactionsNeeds): Leading =>
   startLeading(
     {
       url: needs.url,
@@ -54,7 +56,7 @@ export const startReactions = ({ pauseMs = 100, ...needs }: ReactionsNeeds): Lea
       // Effects are idempotent: a checkpoint lost in a crash only means that some happen again.
       settings: { durable: false, statementTimeoutMs: answerWithinMs },
     },
-    (client, ended) => new ReactionsTerm({ ...needs, pauseMs }, client, ended).run(),
+    (client, ended) => new ReactionsTerm({ ...needs, pauseMs, saw }, client, ended).run(),
   );
 
 const parkedRow = z.object({
@@ -108,11 +110,12 @@ class ReactionsTerm {
   }
 
   private async react(batch: readonly StoredEvent[]): Promise<void> {
+    const last = batch.at(-1);
+    if (last) this.needs.saw(last.position);
     for (const event of batch) {
       if (event.position <= this.checkpoint) continue;
       for (const reaction of this.needs.reactions) await this.surely(reaction, event);
     }
-    const last = batch.at(-1);
     if (last) await this.note(last.position);
   }
 

@@ -15,10 +15,10 @@ import { retryParked } from './retry.js';
 import { Turns } from './turns.js';
 import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 
-/** No command waits until these are in the rows, and they come in thousands: a transaction for each handful is waste. */
+/** No command waits until these are in the rows, and they come in thousands. */
 const unhurried: ReadonlySet<string> = new Set(['scratchpad.entry_appended']);
-/** So long, in milliseconds, they gather before they are written. */
-const gatheringMs = 10;
+/** Milliseconds between two small transactions, at least: one for each handful of events is waste. */
+const gatheringMs = { hurried: 3, unhurried: 10 };
 
 export type TermNeeds = Required<ProjectorNeeds>;
 
@@ -128,8 +128,9 @@ export class Term {
       });
       this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
-    const isUnhurried = batch.length < batchSize && batch.every(({ type }) => unhurried.has(type));
-    if (isUnhurried) await pause(gatheringMs - (performance.now() - begun), this.over);
+    const gathering = batch.every(({ type }) => unhurried.has(type)) ? gatheringMs.unhurried : gatheringMs.hurried;
+    const rest = gathering - (performance.now() - begun);
+    if (rest > 0) await pause(rest, this.over);
   }
 
   private skipTo(position: bigint): Promise<void> {

@@ -38,6 +38,7 @@ export const enrollAgent = operation({
   }),
   output: z.object({ result: z.literal('enrolled'), agent: agentShape }),
   refuses: ['conflict', 'precondition_failed', 'not_found'],
+  codes: 'closed',
   async run(input, context) {
     const enrolled = await enroll(input, context);
     if (isRefusal(enrolled)) return enrolled;

@@ -15,6 +15,7 @@ export const getEnrollment = operation({
   input: z.strictObject({ agentId: uuidId() }),
   output: z.object({ result: z.literal('found'), agent: agentShape }),
   refuses: ['not_found'],
+  codes: 'closed',
   async run({ agentId: asked }, { caller, db, everyTenant }) {
     const found =
       caller.role === 'admin' && everyTenant

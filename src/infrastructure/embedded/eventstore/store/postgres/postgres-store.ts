@@ -17,6 +17,9 @@ export interface PostgresOptions {
   readonly onWait: () => void;
 }
 
+/** Everything is looked up by key, and planning that anew each time costs more than doing it. */
+const planByKey = `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config('enable_seqscan', 'off', false)`;
+
 /** Opens the store, making its schema unless it is there. */
 export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const pool = new Pool({
@@ -26,6 +29,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     connectionTimeoutMillis: 5000,
     query_timeout: 60_000,
     keepAlive: true,
+    // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not say so
+    onConnect: (client) => client.query(planByKey),
   });
   pool.on('error', () => undefined); // an idle connection broke; the next query takes another
   const client = await pool.connect();
