@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { agentIdOf, credentialIdOf } from '../../src/application/enrollment/fence.js';
 import { reapStaged } from '../../src/application/enrollment/reap.js';
-import { OutcomeUnknown, type EventLog, type NewEvent } from '../../src/application/ports.js';
+import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
+import { OutcomeUnknown, WrongRevision, type EventLog, type NewEvent } from '../../src/application/ports.js';
+import { codesOf } from '../../src/application/refusal-codes.js';
+import { operations } from '../../src/application/registry.js';
 import { Secret } from '../../src/application/secret.js';
 import type { SystemNeeds } from '../../src/application/system-work.js';
 import { makeStreams } from '../../src/application/transact.js';
+import { refuse, type Refusal } from '../../src/domain/kernel/refusal.js';
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
@@ -416,6 +420,54 @@ describe('an idempotency key of an enrollment', () => {
     expect((await send(body, idempotencyKey.toUpperCase())).result).toHaveProperty('replayed');
     expect(refusalOf(await send({ ...body, idempotencyKey }, randomUUID()))).toBe('validation_failed');
     expect(refusalOf(await send(body, `${randomUUID()}, ${randomUUID()}`))).toBe('validation_failed');
+  });
+});
+
+describe('the codes of the family', () => {
+  const seven = [
+    ...['validation_failed', 'authentication_failed', 'authorization_refused', 'not_found'],
+    ...['conflict', 'precondition_failed', 'internal_fault'],
+  ];
+  const codesIn = (name: string) => [...codesOf(operations.find((one) => one.name === name) ?? enrollAgent)].sort();
+  const full = async () => refuse('unavailable', 'Too much at once.', { retryAfterSeconds: 3 });
+  const asked = { agentId: agentIdOf(randomUUID(), 0) };
+
+  it('are the seven of its document for the command, and those that a read can have for the query', () => {
+    expect(codesIn('agent.enroll')).toEqual([...seven].sort());
+    const ofAQuery = seven.filter((code) => !['conflict', 'precondition_failed'].includes(code));
+    expect(codesIn('agent.enrollment.get')).toEqual([...ofAQuery].sort());
+  });
+
+  it('hold for a position that the read models have not reached: the command does not ask for it, the query fails', async () => {
+    const app = await memoryApp({ readModels: { reached: async () => false } });
+    const ada = await memberOf(app, 'Ada');
+    const far = { minPosition: '9000000000000000000' };
+    expect(refusalOf(await app.call(ada.key, 'agent.enroll', request(), far))).toBe('ok');
+    expect((await app.call(ada.key, 'agent.enrollment.get', asked, far)).result).toMatchObject({
+      ...{ refused: 'internal_fault', retryAfterSeconds: 1 },
+    });
+  });
+
+  it.each<[string, () => Promise<Refusal>]>([
+    ['overload', full],
+    ['a rate limit', async () => refuse('rate_limited', undefined, { retryAfterSeconds: 3 })],
+  ])('hold under %s, and when to try again is still told', async (_, admission) => {
+    const calm = await memoryApp();
+    const ada = await memberOf(calm, 'Ada');
+    const { log, subjects } = calm;
+    const app = await memoryApp({ log, subjects, admissions: [admission] });
+    for (const [name, input] of [['agent.enroll', request()] as const, ['agent.enrollment.get', asked] as const]) {
+      const { result } = await app.call(ada.key, name, input);
+      expect(result).toMatchObject({ refused: 'internal_fault', retryAfterSeconds: 3 });
+    }
+    expect(refusalOf(await app.call(ada.key, 'agent.list'))).toBe((await admission()).refused);
+  });
+
+  it('hold when too many write at once', async () => {
+    const app = await memoryApp();
+    const ada = await memberOf(app, 'Ada');
+    jest.spyOn(app.vault, 'stage').mockRejectedValue(new WrongRevision('agent'));
+    expect(refusalOf(await enrollAs(app, ada.key, request()))).toBe('internal_fault');
   });
 });
 

@@ -68,6 +68,16 @@ describe('the API document', () => {
   });
 });
 
+describe('the codes of the enrollment family', () => {
+  it.each([
+    ['agent.enroll', ['201', '400', '401', '403', '404', '409', '422', '500']],
+    ['agent.enrollment.get', ['200', '400', '401', '403', '404', '500']],
+  ])('%s declares those of its document and no other', (name, statusesOfIt) => {
+    const operation = operations.find((one) => one.name === name);
+    expect(operation && Object.keys(of(operation).responses)).toEqual(statusesOfIt);
+  });
+});
+
 describe.each(operations.map((operation) => [operation.name, operation] as const))('%s', (_name, operation) => {
   const shown = of(operation);
 
@@ -78,7 +88,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   it('declares each refusal it makes', () => {
     const declared = Object.keys(shown.responses);
     for (const code of operation.refuses) expect(declared).toContain(String(statuses[code].http));
-    expect(declared).toEqual(expect.arrayContaining(['400', '401', '403', '429', '500', '503']));
+    expect(declared).toEqual(expect.arrayContaining(['400', '401', '403', '500']));
+    if (operation.codes !== 'closed') expect(declared).toEqual(expect.arrayContaining(['429', '503']));
   });
   it('shows a request that it takes', () => {
     const inPath = shown.parameters

@@ -20,7 +20,10 @@ export const refuseMethod =
     refuseHere(request, response, refuse('not_found'), 405);
   };
 
-/** While the server ends, operations that still arrive on open connections are sent elsewhere. */
+/**
+ * While the server ends, requests that still arrive on open connections are sent elsewhere. No operation is reached, so
+ * this is no answer of one: it is given where an operation's own codes are closed, too.
+ */
 export const refuseWhile =
   (draining: () => boolean): RequestHandler =>
   (request, response, next) => {

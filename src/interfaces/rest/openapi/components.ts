@@ -14,6 +14,7 @@ export const description = [
   'in an array, no name twice, and numbers up to 9007199254740991; the request line and headers together have at most',
   `${maxHeaderBytes} bytes. Unknown fields are refused. A list page has at most 100 items. Refusals name at most`,
   `${maxIssues} issues. Send \`Accept: application/problem+json\` to get refusals as problem details (RFC 9457).`,
+  'A server that is stopping answers every path below `/v1` with `unavailable`, before any operation is reached: ask again.',
 ].join('\n');
 
 export const securitySchemes = {
@@ -125,15 +126,5 @@ function responseOf(code: RefusalCode): unknown {
     },
   };
 }
-
-/** Codes that the gateway answers with, whatever the operation declares. */
-export const understoodCodes: readonly RefusalCode[] = [
-  'validation_failed',
-  'authentication_failed',
-  'authorization_refused',
-  'rate_limited',
-  'unavailable',
-  'internal_fault',
-];
 
 export const httpOf = (code: RefusalCode): string => String(statuses[code].http);

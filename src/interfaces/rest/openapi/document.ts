@@ -1,6 +1,5 @@
 import type { Operation } from '../../../application/operation.js';
-import { publicInput } from '../../../application/parse.js';
-import { isIdSchema } from '../../../application/schemas.js';
+import { codesOf } from '../../../application/refusal-codes.js';
 import * as common from './components.js';
 import { sampleOf } from './samples.js';
 import { inputSchema, lifted, outputSchema, type Schema } from './schemas.js';
@@ -161,13 +160,5 @@ const pageSchema = {
   required: ['nextCursor'],
 };
 
-function refusalsOf(operation: Operation): Readonly<Record<string, unknown>> {
-  const takesIds = Object.values(publicInput(operation).shape).some(isIdSchema);
-  const codes = new Set([
-    ...common.understoodCodes,
-    ...operation.refuses,
-    ...(takesIds ? (['not_found'] as const) : []),
-    ...(operation.kind === 'command' ? (['conflict'] as const) : []),
-  ]);
-  return Object.fromEntries([...codes].map((code) => [common.httpOf(code), ref('responses', code)]));
-}
+const refusalsOf = (operation: Operation): Readonly<Record<string, unknown>> =>
+  Object.fromEntries([...codesOf(operation)].map((code) => [common.httpOf(code), ref('responses', code)]));
