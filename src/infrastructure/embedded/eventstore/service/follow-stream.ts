@@ -26,8 +26,11 @@ export async function followStream(
     const recent = seen < 0 || !engine.serving ? undefined : engine.recent.after(seen);
     if (recent === undefined) {
       if (seen >= 0) cursor = Math.max(asked, await kept(engine, call, stream, cursor, seen));
-      seen = engine.watermark;
-      cursor = await catchUp(engine, call, stream, cursor, sender);
+      const { watermark } = engine;
+      const reached = await catchUp(engine, call, stream, cursor, sender);
+      cursor = reached.revision;
+      // Storage shows what was committed since, too.
+      seen = Math.max(watermark, reached.position);
       if (!live) await sender.write(caughtUpFrame());
       live = true;
       if (engine.serving) continue;
@@ -56,6 +59,9 @@ async function kept(engine: Engine, call: Call, stream: string, cursor: number, 
   return -1;
 }
 
+/** The last event that was sent, if any was. */
+type Reached = Pick<StoredEvent, 'revision' | 'position'>;
+
 /** Sends what storage has of the stream behind `cursor`, and answers how far that went. */
 async function catchUp(
   engine: Engine,
@@ -63,14 +69,14 @@ async function catchUp(
   stream: string,
   cursor: number,
   sender: EventSender,
-): Promise<number> {
-  let reached = cursor;
+): Promise<Reached> {
+  let reached: Reached = { revision: cursor, position: -1 };
   const view = await viewOf(engine, call, stream);
   if (view?.state === 'tombstoned') throw streamDeleted(stream);
   if (view?.state !== 'readable') return reached;
-  const range = { from: reached + 1, backwards: false, limit: Number.MAX_SAFE_INTEGER };
+  const range = { from: cursor + 1, backwards: false, limit: Number.MAX_SAFE_INTEGER };
   for await (const page of engine.reader.pages(stream, view, range)) {
-    reached = page.at(-1)?.revision ?? reached;
+    reached = page.at(-1) ?? reached;
     await sender.send(page);
     if (!call.open) break;
   }
