@@ -38,16 +38,20 @@ export interface LedgerPage {
 export async function readEntries(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
   const state = await work.streams.load(scratchpad, pad.scratchpadId);
   if (state.status !== 'open' || !(await isSound(pad, work))) return undefined;
+  return stretchOf(pad, stretch, work);
+}
+
+async function stretchOf(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
   const { order, limit, after } = stretch;
   const from = order === 'asc' ? (after?.index ?? 0) : Math.max(0, (after?.index ?? 0) - 1 - limit);
   const count = order === 'asc' ? limit : Math.max(0, (after?.index ?? 0) - 1 - from);
   const page = await elements(pad, from, count, work);
   if (!page) return undefined;
   if (after && page.clears !== after.clears) {
-    return order === 'asc' ? readEntries(pad, { ...stretch, after: undefined }, work) : pageOf(page, [], undefined);
+    return order === 'asc' ? stretchOf(pad, { ...stretch, after: undefined }, work) : pageOf(page, [], undefined);
   }
   if (order === 'asc') return pageOf(page, shown(page.entries), from + limit < page.length ? from + limit : undefined);
-  if (!after) return readEntries(pad, { ...stretch, after: { clears: page.clears, index: page.length + 1 } }, work);
+  if (!after) return stretchOf(pad, { ...stretch, after: { clears: page.clears, index: page.length + 1 } }, work);
   return pageOf(page, shown(page.entries).reverse(), from > 0 ? from + 1 : undefined);
 }
 

@@ -11,9 +11,11 @@ const maxViewed = 1000;
 
 /** What an agent reads before it acts: two labelled sections, entries numbered by their place in the ledger (S8). */
 export async function viewOf(pad: PadRef, work: PadWork) {
-  const content = await readContent(pad, work);
+  const [content, ledger] = await Promise.all([
+    readContent(pad, work),
+    readEntries(pad, { order: 'desc', limit: maxViewed, after: undefined }, work),
+  ]);
   if (isRefusal(content)) return content;
-  const ledger = await readEntries(pad, { order: 'desc', limit: maxViewed, after: undefined }, work);
   if (!ledger) return refuse('not_found') satisfies Refusal;
   const shown = ledger.entries.toReversed();
   const earlier = Math.max(0, ledger.length - maxViewed);
