@@ -12,7 +12,8 @@ describe('who reads a stream more slowly than others write to it', () => {
   let reader: EventStoreDBClient;
   beforeAll(async () => {
     running = await storeOnFreshDatabase();
-    [writer, reader] = [running.store.url, running.store.url].map((url) => EventStoreDBClient.connectionString(url));
+    writer = EventStoreDBClient.connectionString(running.store.url);
+    reader = EventStoreDBClient.connectionString(running.store.url);
   });
   afterAll(async () => {
     await Promise.all([writer.dispose(), reader.dispose()]);
