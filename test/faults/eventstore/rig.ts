@@ -46,8 +46,12 @@ export class Rig {
   }
 
   async killServer(): Promise<void> {
-    await killed(this.server);
+    await this.killServerForGood();
     await this.startServer();
+  }
+
+  async killServerForGood(): Promise<void> {
+    await killed(this.server);
   }
 
   async killPostgres(): Promise<void> {

@@ -51,7 +51,7 @@ export interface EventStore {
 export async function startEventStore(options: EventStoreOptions): Promise<EventStore> {
   const { host = '127.0.0.1', port = 0, tls, credentials = [], log = () => undefined } = options;
   refuseUnsafe(host, tls !== undefined, credentials.length > 0);
-  const engine = new Engine(await openStore(options, log), log);
+  const engine = new Engine(await openStore(options), log);
   let bound = 0;
   try {
     await engine.start();
@@ -98,11 +98,10 @@ async function scavengeAndTell(engine: Engine, log: Log): Promise<void> {
   }
 }
 
-async function openStore(options: EventStoreOptions, log: Log): Promise<Store> {
+async function openStore(options: EventStoreOptions): Promise<Store> {
   if (options.memory) return memoryStore();
   const { databaseUrl, schema = 'eventstore', connectionName = 'palimpsest event store' } = options;
-  const onWait = (): void => log('another event store writes to this database; standing by', { schema });
-  return postgresStore({ databaseUrl, schema, name: connectionName, onWait });
+  return postgresStore({ databaseUrl, schema, name: connectionName });
 }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;

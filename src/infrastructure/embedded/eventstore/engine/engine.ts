@@ -32,6 +32,8 @@ export class Engine {
   private readonly stopping = new AbortController();
   private writing = false;
   private wrote = false;
+  /** True once the database has shown that it can be used: what fails from then on is tried again. */
+  private reached = false;
   private noted = 0;
   private scavenging: Promise<Scavenged> | undefined;
   private interrupt: (fault: unknown) => void = () => undefined;
@@ -112,10 +114,11 @@ export class Engine {
         await this.term(() => {
           if (this.wrote) this.log('event store is writing again', { position: this.watermark });
           this.wrote = true;
+          this.reached = true;
           started();
         });
       } catch (fault) {
-        if (!this.wrote) throw fault;
+        if (!this.reached) throw fault;
         if (!this.isStopped()) this.tell(fault);
       } finally {
         await this.leave();
@@ -138,13 +141,18 @@ export class Engine {
       this.interrupt = reject;
     });
     interrupted.catch(() => undefined); // it may be lost before anybody waits for it
-    const seat = await this.store.claim(this.stopping.signal);
+    const seat = await this.store.claim(this.stopping.signal, () => this.standBy());
     this.watermark = await this.writer.start();
     this.recent.reset(this.watermark);
     this.writing = true;
     this.watchers.notifyEveryone();
     started();
     throw await Promise.race([seat.lost, interrupted]);
+  }
+
+  private standBy(): void {
+    this.reached = true;
+    this.log('another event store writes to this database; standing by');
   }
 
   private async leave(): Promise<void> {

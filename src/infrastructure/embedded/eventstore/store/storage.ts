@@ -37,9 +37,9 @@ export interface EventStorage {
 export interface WriterSeat {
   /**
    * Waits until no other process writes, then resolves with a promise that settles when the right is lost.
-   * Rejects when `signal` is aborted.
+   * Rejects when `signal` is aborted. Calls back once when another process has the right.
    */
-  claim(signal: AbortSignal): Promise<{ readonly lost: Promise<unknown> }>;
+  claim(signal: AbortSignal, onWait: () => void): Promise<{ readonly lost: Promise<unknown> }>;
   /** Gives the right up, and waits until others may have it. */
   release(): Promise<void>;
 }

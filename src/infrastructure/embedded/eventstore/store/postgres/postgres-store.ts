@@ -13,8 +13,6 @@ export interface PostgresOptions {
   readonly schema: string;
   /** Shown in pg_stat_activity. */
   readonly name: string;
-  /** Called once when another process holds the seat. */
-  readonly onWait: () => void;
 }
 
 /** Everything is looked up by key, and planning that anew each time costs more than doing it. */
@@ -90,9 +88,10 @@ class PostgresStore implements Store {
     return Number(rows[0]?.[0] ?? 0);
   }
 
-  async claim(signal: AbortSignal): Promise<{ readonly lost: Promise<unknown> }> {
+  async claim(signal: AbortSignal, onWait: () => void): Promise<{ readonly lost: Promise<unknown> }> {
     const schema = escapeIdentifier(this.options.schema);
-    this.seat = await takeSeat({ ...this.options, schemaName: this.options.schema, schema }, this.previous, signal);
+    const options = { ...this.options, schemaName: this.options.schema, schema, onWait };
+    this.seat = await takeSeat(options, this.previous, signal);
     // The driver knows the server's process id but does not declare it.
     this.previous = (this.seat.client as unknown as { processID?: number }).processID;
     return { lost: this.seat.lost };
