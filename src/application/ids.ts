@@ -24,13 +24,15 @@ export const idPattern = (kind: IdKind): RegExp => new RegExp(`^${idPrefixes[kin
 
 /** 128 bits as 26 Crockford characters. */
 function crockford(bytes: Uint8Array): string {
-  let number = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-  const characters = new Array<string>(26);
-  for (let place = 25; place >= 0; place -= 1) {
-    characters[place] = alphabet.charAt(Number(number & 31n));
-    number >>= 5n;
+  let text = '';
+  let held = 0;
+  let bits = 2; // 26 characters have two bits more than there are; these come first, and are zero.
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 5;) text += alphabet.charAt((held >> (bits -= 5)) & 31);
+    held &= (1 << bits) - 1;
   }
-  return characters.join('');
+  return text;
 }
 
 /** A fresh id: 48 bits of milliseconds, then 80 random bits. */

@@ -8,8 +8,8 @@ import { discoveryFailed, neverSent, unavailable } from './failures.js';
 const answerWithinMs = 2_000;
 const lookEveryMs = 250;
 /** More than this at once, and the store is not keeping up: it is better to say so than to gather more. */
-const mostInFlight = 5_000;
-const mostBytesInFlight = 64 * 1024 * 1024;
+const mostInFlight = 1_000;
+const mostBytesInFlight = 16 * 1024 * 1024;
 
 /** The event store refuses these events for good, e.g. because they are too large. */
 class AppendRefused extends Error {
@@ -27,11 +27,34 @@ interface Waiting {
   readonly reject: (failure: Error) => void;
 }
 
+/** A call sends a message only after the one before has left, so with several what comes at once leaves together. */
+const lanes = 8;
+
 /**
- * Appends over one long-lived call. Every append ends by its own timer: an answer, "never sent" or "outcome unknown".
- * It knows its answers by its own numbers, so neither a late answer nor another client's failure can touch an append.
+ * Appends over a few long-lived calls, those to one stream always over the same. Every append ends by its own timer: an
+ * answer, "never sent" or "outcome unknown".
  */
 export class BatchAppends {
+  private readonly lanes: readonly Lane[];
+
+  constructor(connection: Connection) {
+    this.lanes = Array.from({ length: lanes }, () => new Lane(connection));
+  }
+
+  async append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
+    // The ends of ids are as good as random.
+    const lane = this.lanes[stream.charCodeAt(stream.length - 1) % lanes];
+    if (!lane) throw new RangeError('A stream has a name.');
+    return lane.append(stream, expected, events);
+  }
+
+  /** Ends the calls; what is in flight ends as unknown. */
+  close(): void {
+    for (const lane of this.lanes) lane.close();
+  }
+}
+
+class Lane {
   private call: OpenCall | undefined;
   private opening: Promise<OpenCall> | undefined;
 
@@ -42,7 +65,6 @@ export class BatchAppends {
     return call.append(stream, expected, events);
   }
 
-  /** Ends the call; what is in flight ends as unknown. */
   close(): void {
     this.call?.cancel();
   }
@@ -65,6 +87,7 @@ export class BatchAppends {
   }
 }
 
+/** It knows its answers by its own numbers, so neither a late answer nor another client's failure can touch an append. */
 class OpenCall {
   private readonly waiting = new Map<number, Waiting>();
   private readonly prefix = randomUUID().slice(0, 24);
