@@ -8,4 +8,5 @@ export const lockNumbers = {
   reactions: [namespace, 3],
   rebuild: [namespace, 4],
   ledgerAuditor: [namespace, 5],
+  kekMinimums: [namespace, 6],
 } satisfies Readonly<Record<string, [number, number]>>;

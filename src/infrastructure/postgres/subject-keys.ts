@@ -3,6 +3,7 @@ import { sql } from '../../../projections/sql.js';
 import { SubjectErased, type SubjectKey, type SubjectKeys } from '../../application/ports.js';
 import { StartupError } from '../embedded/startup-error.js';
 import type { Statements } from './database.js';
+import { holdMinimums, leastKek, ofSubjectKeys } from './kek-minimums.js';
 import { kekIdOf, newDataKey, subjectKey, unwrap, wrap } from './sealing.js';
 
 /** A key is asked for again after this long, so that its destruction is known everywhere within 5 s. */
@@ -13,6 +14,13 @@ const keyRow = z.object({ ownerId: z.string(), kekId: z.string(), wrapped: z.ins
 type KeyRow = z.output<typeof keyRow>;
 
 const columns = sql`owner_id as "ownerId", kek_id as "kekId", wrapped`;
+
+/** This process would wrap new data keys with a KEK that was rotated away. */
+class KekRotatedAway extends Error {
+  constructor() {
+    super('The current key encryption key was rotated away: no data key can be made with it.');
+  }
+}
 
 class UnusableSubjectKey extends Error {
   constructor() {
@@ -31,7 +39,7 @@ export function makeSubjectKeys(
   keks: Keks,
   now: () => number = () => performance.now(),
 ): SubjectKeys {
-  const { current, byId } = known(keks);
+  const { current, number, byId } = known(keks);
   const kekId = kekIdOf(current);
   // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
   const cache = new Map<string, { readonly key: SubjectKey; readonly until: number }>();
@@ -64,12 +72,16 @@ export function makeSubjectKeys(
 
   async function made(ownerId: string): Promise<SubjectKey> {
     const askedAt = now();
-    const [, outcome] = await system.run(
+    const [, , outcome] = await system.run(
+      holdMinimums,
       sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
-        values (${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}) on conflict do nothing`,
+        select ${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}::bytea
+        where ${number}::integer >= ${leastKek(ofSubjectKeys)} on conflict do nothing`,
       sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
     );
-    const key = remember(keyRow.parse(outcome?.rows[0]), askedAt);
+    const [row] = outcome?.rows ?? [];
+    if (!row) throw new KekRotatedAway();
+    const key = remember(keyRow.parse(row), askedAt);
     if (!key) throw new SubjectErased();
     return key;
   }
@@ -117,15 +129,18 @@ export function makeSubjectKeys(
   };
 }
 
+interface Kek {
+  readonly number: number;
+  readonly key: Buffer;
+}
+
 /** One KEK, or several of which one is current. */
-type Keks = Buffer | { readonly current: { readonly key: Buffer }; readonly all: readonly { readonly key: Buffer }[] };
+type Keks = Buffer | { readonly current: Kek; readonly all: readonly Kek[] };
 
 const known = (keks: Keks) => {
-  const all = Buffer.isBuffer(keks) ? [keks] : keks.all.map(({ key }) => key);
-  return {
-    current: Buffer.isBuffer(keks) ? keks : keks.current.key,
-    byId: new Map(all.map((key) => [kekIdOf(key), key])),
-  };
+  const current = Buffer.isBuffer(keks) ? { number: 1, key: keks } : keks.current;
+  const all = Buffer.isBuffer(keks) ? [current] : keks.all;
+  return { current: current.key, number: current.number, byId: new Map(all.map(({ key }) => [kekIdOf(key), key])) };
 };
 
 const atOnce = 200;

@@ -9,6 +9,7 @@ import {
   type VersionRef,
 } from '../../application/vault.js';
 import type { Statements } from '../postgres/database.js';
+import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';
 import { KeyUnavailable, type Kms } from './kms.js';
 
@@ -61,12 +62,14 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
     async stage(version, value) {
       const { form, nonce, ciphertext, tag, wrapped } = await sealValue(version, value, kms);
       const { id, ownerId, provider, agentId } = version;
-      const [outcome] = await system.run(sql`
-        insert into palimpsest.sealed_credentials
+      const [, outcome] = await system.run(
+        holdMinimums,
+        sql`insert into palimpsest.sealed_credentials
           (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
-        select ${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}::smallint,
+          select ${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}::smallint,
           ${nonce}::bytea, ${ciphertext}::bytea, ${tag}::bytea, ${wrapped.bytes}::bytea, ${wrapped.kms}, ${wrapped.kek}::integer
-        where ${wrapped.kek}::integer >= coalesce((select minimum from palimpsest.kek_minimums where kms = ${wrapped.kms}), 0)`);
+          where ${wrapped.kek}::integer >= ${leastKek(wrapped.kms)}`,
+      );
       // Sealed with a KEK that was rotated away, it could not be opened again.
       if (outcome?.count !== 1) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
     },
@@ -137,7 +140,7 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
     async open(ownerId, provider) {
       const [row] = await one(sql`
         select id, agent_id as "agentId", form, nonce, ciphertext, tag, wrapped_key as "wrappedKey", kms, kek,
-          kek >= coalesce((select minimum from palimpsest.kek_minimums m where m.kms = version.kms), 0) as usable
+          kek >= ${leastKek(sql`version.kms`)} as usable
         from palimpsest.sealed_credentials version
         where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
       if (!row) return undefined;

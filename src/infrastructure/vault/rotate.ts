@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/sql.js';
 import type { Statements } from '../postgres/database.js';
+import { ofSubjectKeys, raiseMinimums } from '../postgres/kek-minimums.js';
 import { rewrapSubjectKeys } from '../postgres/subject-keys.js';
 import { rewrap } from './envelope.js';
 import type { KekRing } from './kek-ring.js';
@@ -37,11 +38,19 @@ export async function rotateKek(system: Statements, keks: KekRing, kms: Kms): Pr
   const credentials = await rewrapCredentials(system, kms, kek);
   await rewrapRootKey(system, kms);
   const subjectKeys = await rewrapSubjectKeys(system, keks);
-  await system.run(sql`
-    insert into palimpsest.kek_minimums (kms, minimum) values (${kms.name}, ${kek})
-    on conflict (kms) do update set minimum = greatest(kek_minimums.minimum, excluded.minimum)`);
-  // What a process that still had the earlier KEK staged before the minimum held.
-  return { kek, subjectKeys, credentials: credentials + (await rewrapCredentials(system, kms, kek)) };
+  await raiseMinimums(
+    system,
+    new Map([
+      [kms.name, kek],
+      [ofSubjectKeys, keks.current.number],
+    ]),
+  );
+  // What a process that still had the earlier KEK wrapped before the minimum held.
+  return {
+    kek,
+    credentials: credentials + (await rewrapCredentials(system, kms, kek)),
+    subjectKeys: subjectKeys + (await rewrapSubjectKeys(system, keks)),
+  };
 }
 
 async function rewrapCredentials(system: Statements, kms: Kms, current: number): Promise<number> {
