@@ -1,18 +1,25 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { sql } from '../../projections/sql.js';
 import { Secret } from '../../src/application/secret.js';
+import { Unsealable } from '../../src/application/vault.js';
 import { openDatabase, type Database, type Statements } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeSubjectKeys } from '../../src/infrastructure/postgres/subject-keys.js';
 import { assertKeysThere } from '../../src/infrastructure/vault/assert-keys.js';
 import { makeKekRing, type KekRing } from '../../src/infrastructure/vault/kek-ring.js';
+import { KeyUnavailable, makeKmsChain } from '../../src/infrastructure/vault/kms.js';
 import { makeLocalKms } from '../../src/infrastructure/vault/local-kms.js';
 import { makePostgresVault } from '../../src/infrastructure/vault/postgres-vault.js';
 import { ensureRootKey } from '../../src/infrastructure/vault/root-key.js';
 import { rotateKek } from '../../src/infrastructure/vault/rotate.js';
+import { makeTransitKms } from '../../src/infrastructure/vault/transit-kms.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { quiet } from '../support/quiet.js';
+import { startTransitServer, type TransitServer } from '../support/transit-server.js';
 import { until } from '../support/until.js';
 
 const [first, second] = [
@@ -93,6 +100,54 @@ describe('a rotation of the KEK that meets a process which has not committed', (
     const keys = await makeSubjectKeys(database.system, after).toOpen(new Set(['user_a']));
     expect(keys.get('user_a')?.open(sealed, 'here')).toBe('words');
     await expect(start(after)).resolves.toBeUndefined();
+  });
+});
+
+describe('a move to a KMS', () => {
+  let server: TransitServer;
+  let folder: string;
+  beforeEach(async () => {
+    server = await startTransitServer();
+    folder = mkdtempSync(join(tmpdir(), 'palimpsest-move-'));
+    writeFileSync(join(folder, 'token'), server.token);
+  });
+  afterEach(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const own = makeKekRing(first);
+  const moved = () =>
+    makeKmsChain(
+      makeTransitKms({ url: server.url, key: 'palimpsest', tokenFile: join(folder, 'token') }),
+      makeLocalKms(own),
+    );
+  const wrapping = sql`wrapped_key, kms, kek`;
+
+  it('leaves the installation’s own KEK nothing to open or to seal, not even in a row that was restored', async () => {
+    const [local, chain] = [
+      makePostgresVault(database.system, makeLocalKms(own)),
+      makePostgresVault(database.system, moved()),
+    ];
+    const version = versionOf('user_a');
+    await local.stage(version, new Secret('sk-kept'));
+    await local.activate(version, 10n);
+    await database.system.run(sql`create table backup as select id, ${wrapping} from palimpsest.sealed_credentials`);
+    expect(await rotateKek(database.system, own, moved())).toMatchObject({ credentials: 1 });
+    expect((await chain.open('user_a', 'anthropic'))?.reveal()).toBe('sk-kept');
+
+    await expect(local.stage(versionOf('user_b'), new Secret('sk-late'))).rejects.toThrow(KeyUnavailable);
+    await database.system.run(sql`
+      update palimpsest.sealed_credentials set (${wrapping}) = (select ${wrapping} from backup)`);
+    await expect(chain.open('user_a', 'anthropic')).rejects.toThrow(Unsealable);
+  });
+
+  it('leaves owners’ data keys with the installation’s own KEK', async () => {
+    await rotateKek(database.system, own, moved());
+    const sealed = (await makeSubjectKeys(database.system, own).toSeal('user_a')).seal('words', 'here');
+    const keys = await makeSubjectKeys(database.system, own).toOpen(new Set(['user_a']));
+    expect(keys.get('user_a')?.open(sealed, 'here')).toBe('words');
+    await expect(assertKeysThere(database.system, own, moved())).resolves.toBeUndefined();
   });
 });
 

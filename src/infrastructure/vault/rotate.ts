@@ -6,6 +6,7 @@ import { rewrapSubjectKeys } from '../postgres/subject-keys.js';
 import { rewrap } from './envelope.js';
 import type { KekRing } from './kek-ring.js';
 import type { Kms, WrappedKey } from './kms.js';
+import { localKmsName } from './local-kms.js';
 import { rootKeyContext } from './root-key.js';
 
 export interface Rotated {
@@ -43,6 +44,8 @@ export async function rotateKek(system: Statements, keks: KekRing, kms: Kms): Pr
     new Map([
       [kms.name, kek],
       [ofSubjectKeys, keks.current.number],
+      // Where a KMS has taken over, no KEK of the installation's own opens a credential any more.
+      ...(kms.name === localKmsName ? [] : [[localKmsName, aboveAll(keks)] as const]),
     ]),
   );
   // What a process that still had the earlier KEK wrapped before the minimum held.
@@ -52,6 +55,8 @@ export async function rotateKek(system: Statements, keks: KekRing, kms: Kms): Pr
     subjectKeys: subjectKeys + (await rewrapSubjectKeys(system, keks)),
   };
 }
+
+const aboveAll = ({ all }: KekRing): number => Math.max(...all.map(({ number }) => number)) + 1;
 
 async function rewrapCredentials(system: Statements, kms: Kms, current: number): Promise<number> {
   for (let rewrapped = 0; ;) {
