@@ -9,6 +9,8 @@ import { openDatabase, type Database } from '../../src/infrastructure/postgres/d
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeSubjectKeys } from '../../src/infrastructure/postgres/subject-keys.js';
 import { assertKeysThere } from '../../src/infrastructure/vault/assert-keys.js';
+import { seal } from '../../src/infrastructure/vault/aes-gcm.js';
+import { openValue, rewrap } from '../../src/infrastructure/vault/envelope.js';
 import { makeKekRing, type KekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { makeLocalKms } from '../../src/infrastructure/vault/local-kms.js';
 import { makePostgresVault } from '../../src/infrastructure/vault/postgres-vault.js';
@@ -84,7 +86,10 @@ describe('a sealed row', () => {
       sql`tag = set_byte(tag, 3, 255 - get_byte(tag, 3))`,
       sql`nonce = set_byte(nonce, 3, 255 - get_byte(nonce, 3))`,
       sql`wrapped_key = set_byte(wrapped_key, 30, 255 - get_byte(wrapped_key, 30))`,
-      sql`form = 2`,
+      sql`agent_id = 'another'`,
+      sql`credential_id = 'another'`,
+      sql`form = 1`,
+      sql`form = 3`,
       sql`kek = 7`,
     ];
     for (const change of changes) {
@@ -96,6 +101,36 @@ describe('a sealed row', () => {
       await expect(vault.open(holder, provider)).rejects.toThrow(Unsealable);
       await database.system.run(sql`delete from palimpsest.sealed_credentials where id = ${id}`);
     }
+  });
+
+  it('of the first form opens still, and in its own place only; a rotation keeps its form', async () => {
+    const keks = makeKekRing(first, [second]);
+    const vault = vaultWith(keks);
+    const { id, ownerId, provider } = await stored(vault, 'of another form');
+    const context = ['provider credential', ownerId, provider, id].map(encodeURIComponent).join('|');
+    const dataKey = randomBytes(32);
+    const { nonce, ciphertext, tag } = seal(dataKey, Buffer.from('of the first form'), context);
+    const { bytes } = await makeLocalKms(keks).wrap(dataKey, context);
+    const write = (row: string) =>
+      database.system.run(sql`
+        update palimpsest.sealed_credentials
+        set form = 1, nonce = ${nonce}, ciphertext = ${ciphertext}, tag = ${tag}, wrapped_key = ${bytes}
+        where id = ${row}`);
+    await write(id);
+    expect((await vault.open(ownerId, provider))?.reveal()).toBe('of the first form');
+    const other = await stored(vault, 'theirs');
+    await write(other.id);
+    await expect(vault.open(other.ownerId, provider)).rejects.toThrow(Unsealable);
+
+    const row = { id, ownerId, provider, agentId: 'any', credentialId: 'any' };
+    const rotated = makeLocalKms(makeKekRing(second, [first]));
+    const wrapped = await rewrap(row, { form: 1, wrapped: { kms: 'local', kek: 1, bytes } }, rotated);
+    const opened = await openValue(
+      row,
+      { form: 1, nonce, ciphertext, tag, wrapped },
+      makeLocalKms(makeKekRing(second)),
+    );
+    expect(opened.reveal()).toBe('of the first form');
   });
 
   it('never has the same nonce, data key or ciphertext twice, and shows nothing of its value', async () => {

@@ -27,6 +27,7 @@ const stagedColumns = sql`id, owner_id as "ownerId", provider, agent_id as "agen
 const sealedRow = z.object({
   id: z.string(),
   agentId: z.string(),
+  credentialId: z.string(),
   form: z.coerce.number(),
   nonce: z.instanceof(Buffer),
   ciphertext: z.instanceof(Buffer),
@@ -60,13 +61,14 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
 
   return {
     async stage(version, value) {
-      const { form, nonce, ciphertext, tag, wrapped } = await sealValue(version, value, kms);
       const { id, ownerId, provider, agentId } = version;
+      const credentialId = credentialIdOf(ownerId, provider);
+      const { form, nonce, ciphertext, tag, wrapped } = await sealValue({ ...version, credentialId }, value, kms);
       const [, outcome] = await system.run(
         holdMinimums,
         sql`insert into palimpsest.sealed_credentials
           (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
-          select ${id}, ${ownerId}, ${provider}, ${credentialIdOf(ownerId, provider)}, ${agentId}, ${form}::smallint,
+          select ${id}, ${ownerId}, ${provider}, ${credentialId}, ${agentId}, ${form}::smallint,
           ${nonce}::bytea, ${ciphertext}::bytea, ${tag}::bytea, ${wrapped.bytes}::bytea, ${wrapped.kms}, ${wrapped.kek}::integer
           where ${wrapped.kek}::integer >= ${leastKek(wrapped.kms)}`,
       );
@@ -139,15 +141,15 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
 
     async open(ownerId, provider) {
       const [row] = await one(sql`
-        select id, agent_id as "agentId", form, nonce, ciphertext, tag, wrapped_key as "wrappedKey", kms, kek,
-          kek >= ${leastKek(sql`version.kms`)} as usable
+        select id, agent_id as "agentId", credential_id as "credentialId", form, nonce, ciphertext, tag,
+          wrapped_key as "wrappedKey", kms, kek, kek >= ${leastKek(sql`version.kms`)} as usable
         from palimpsest.sealed_credentials version
         where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
       if (!row) return undefined;
-      const { id, agentId, kms: wrappedBy, kek, wrappedKey, usable, ...sealed } = sealedRow.parse(row);
+      const { id, agentId, credentialId, kms: wrappedBy, kek, wrappedKey, usable, ...sealed } = sealedRow.parse(row);
       if (!usable) throw new Unsealable();
       const wrapped = { kms: wrappedBy, kek, bytes: wrappedKey };
-      return openValue({ id, ownerId, provider, agentId }, { ...sealed, wrapped }, kms);
+      return openValue({ id, ownerId, provider, agentId, credentialId }, { ...sealed, wrapped }, kms);
     },
 
     async destroyRetired({ id, ownerId }) {

@@ -21,6 +21,8 @@ const wrappedRow = z.object({
   ownerId: z.string(),
   provider: z.string(),
   agentId: z.string(),
+  credentialId: z.string(),
+  form: z.coerce.number(),
   kms: z.string(),
   kek: z.coerce.number(),
   bytes: z.instanceof(Buffer),
@@ -61,12 +63,13 @@ const aboveAll = ({ all }: KekRing): number => Math.max(...all.map(({ number }) 
 async function rewrapCredentials(system: Statements, kms: Kms, current: number): Promise<number> {
   for (let rewrapped = 0; ;) {
     const [outcome] = await system.run(sql`
-      select id, owner_id as "ownerId", provider, agent_id as "agentId", kms, kek, wrapped_key as bytes
+      select id, owner_id as "ownerId", provider, agent_id as "agentId", credential_id as "credentialId", form, kms, kek,
+        wrapped_key as bytes
       from palimpsest.sealed_credentials where kms <> ${kms.name} or kek <> ${current} limit ${atOnce}`);
     const rows = (outcome?.rows ?? []).map((row) => wrappedRow.parse(row));
     if (rows.length === 0) return rewrapped;
-    for (const { kms: wrappedBy, kek, bytes, ...version } of rows) {
-      const now = await rewrap(version, { kms: wrappedBy, kek, bytes }, kms);
+    for (const { kms: wrappedBy, kek, bytes, form, ...version } of rows) {
+      const now = await rewrap(version, { form, wrapped: { kms: wrappedBy, kek, bytes } }, kms);
       await system.run(sql`
         update palimpsest.sealed_credentials set kms = ${now.kms}, kek = ${now.kek}, wrapped_key = ${now.bytes}
         where id = ${version.id} and wrapped_key = ${bytes}`);
