@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import type { Operation } from '../../src/application/operation.js';
 import { startRestServer } from '../../src/interfaces/rest/server.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { parsed, send, type Sent } from './rest-requests.js';
@@ -56,6 +57,38 @@ describe('the page of the API', () => {
   });
   it('reads the document of this server', async () =>
     expect((await call('/docs/start.js')).text).toContain("url: '/openapi.json'"));
+});
+
+describe('the API document that is served', () => {
+  it('is written once, however often it is asked for', async () => {
+    const [operation] = makeOperations([], Promise.resolve());
+    let looks = 0;
+    const watched = {
+      ...operation,
+      get summary() {
+        looks += 1;
+        return 'Be looked at.';
+      },
+    } as Operation; // a real one, but for its summary
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const gateway = () => Promise.reject(new Error('never called'));
+    const needs = { operations: [watched], gateway, log, checks: {}, exposition: makeMetrics(), version: '1' };
+    const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
+    const first = await send(`${server.url}/openapi.json`);
+    const after = looks;
+    const second = await send(`${server.url}/openapi.json`);
+    await server.close(0);
+    expect(first.text).toContain('Be looked at.');
+    expect(second.text).toBe(first.text);
+    expect(looks).toBe(after);
+  });
+  it('is not sent again to whoever has it', async () => {
+    const first = await call('/openapi.json');
+    // As browsers ask again; left to itself, fetch would ask for everything.
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '', 'cache-control': 'max-age=0' };
+    const again = await call('/openapi.json', { headers });
+    expect([first.status, again.status, again.text.length]).toEqual([200, 304, 0]);
+  });
 });
 
 describe('the access log', () => {

@@ -4,9 +4,9 @@ import type { Gateway } from '../../application/gateway.js';
 import type { Operation } from '../../application/operation.js';
 import type { Log } from '../../application/ports.js';
 import { accessLog } from './access-log.js';
+import { apiDocument } from './api-document.js';
 import { docsPage } from './docs.js';
 import { answerFault, refuseUnknown, refuseWhile } from './fallbacks.js';
-import { openApi } from './openapi/document.js';
 import { probes, type Checks, type Exposition } from './probes.js';
 import { restRouter } from './router.js';
 
@@ -36,10 +36,7 @@ export function restApp({ operations, gateway, log, checks, exposition, version,
   app.use(restRouter(operations, gateway, ending));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
   app.use(probes(checks, draining, exposition));
-  app.get('/openapi.json', (_request, response) => {
-    response.locals['route'] = '/openapi.json';
-    response.json(openApi(operations, version));
-  });
+  app.get('/openapi.json', apiDocument(operations, version));
   app.use(docsPage());
   app.use(refuseUnknown);
   app.use(answerFault(log));

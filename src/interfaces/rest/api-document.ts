@@ -1,0 +1,20 @@
+import type { RequestHandler } from 'express';
+import { createHash } from 'node:crypto';
+import type { Operation } from '../../application/operation.js';
+import { openApi } from './openapi/document.js';
+
+/** `/openapi.json`, open to everyone: it is written once, when it is first asked for, and not sent to whoever has it. */
+export function apiDocument(operations: readonly Operation[], version: string): RequestHandler {
+  let written: { readonly bytes: Buffer; readonly etag: string } | undefined;
+  return (_request, response) => {
+    response.locals['route'] = '/openapi.json';
+    written ??= tagged(Buffer.from(JSON.stringify(openApi(operations, version))));
+    response.set({ ETag: written.etag, 'Cache-Control': 'no-cache' });
+    response.type('json').send(written.bytes);
+  };
+}
+
+const tagged = (bytes: Buffer) => ({
+  bytes,
+  etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
+});
