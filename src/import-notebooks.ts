@@ -25,7 +25,7 @@ export async function runImport(
     throw new UsageError('--redis must be a URL that begins with redis:// or rediss://.');
   }
   const settings = settingsFrom(flags, process.env);
-  const map = readMap(await readText(file), file);
+  const map = readMap(await readText(file, '--map'), file);
   const notebooks = await openOldNotebooks(redis).catch((fault: unknown) => {
     throw fault instanceof BackendUnavailable ? new StartupError('The Redis of the notebooks does not answer.') : fault;
   });

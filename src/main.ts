@@ -10,6 +10,7 @@ import { StartupError } from './infrastructure/embedded/startup-error.js';
 import { makeLog } from './infrastructure/log.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
 import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
+import { withoutValues } from './interfaces/cli/complaint.js';
 import { UsageError } from './interfaces/cli/usage-error.js';
 import type { Role, Serving } from './serve.js';
 import { TourFailed } from './tour.js';
@@ -20,6 +21,7 @@ const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 const program = new Command('palimpsest')
   .description('An event-sourced backend for teams that run LLM agents.')
   .showHelpAfterError('(--help tells more)')
+  .configureOutput({ outputError: (complaint, write) => write(withoutValues(complaint)) })
   .exitOverride();
 
 program
@@ -195,7 +197,7 @@ function readKey(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new StartupError(`${file} cannot be read: name the file of an administrator's key with --key-file.`);
+    throw new StartupError('The key cannot be read: name the file of an administrator’s key with --key-file.');
   }
 }
 

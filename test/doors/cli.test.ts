@@ -82,6 +82,14 @@ describe('the command line', () => {
     expect([stranger.code, stranger.stderr.split(':')[0]]).toEqual([3, 'authentication_failed']);
   });
 
+  it('names what it does not know, where that is a name', async () => {
+    const told = async (...args: readonly string[]) => (await run(args)).stderr.split('\n')[0];
+    expect(await told('thread', 'get', '--colour', 'red')).toBe("error: unknown option '--colour'");
+    expect(await told('thread', 'get', '--thread-di=x')).toContain("'--thread-di'");
+    expect(await told('thread', 'explode')).toBe("error: unknown command 'explode'");
+    expect(await told('thread', 'create', '--input', join(folder, 'missing'))).toContain('The file for --input');
+  });
+
   it('says in one line what is wrong with how it was called', async () => {
     for (const args of [
       ['thread', 'get', '--colour', 'red'],
@@ -140,6 +148,23 @@ describe('a secret', () => {
       expect(stderr).toContain('secret');
       expect(stderr).not.toContain('sk-argument');
     }
+  });
+
+  it.each([
+    ['given to a flag that is not there', ['--api-key=sk-live-CANARY1']],
+    ['given to a flag with a slip in its name', ['--credential.vale=sk-live-CANARY1']],
+    ['given to a flag that takes nothing', ['--json=sk-live-CANARY1']],
+    ['with quotes in it', ["--api-key=sk-live'CANARY1' is"]],
+    ['given to a short flag', ['-ksk-live-CANARY1']],
+    ['given as a flag', ['--sk-live-CANARY1']],
+    ['given as the name of its file', ['--secret-file', 'sk-live-CANARY1']],
+    ['given as the input', ['--input', '{"credential":"sk-live-CANARY1"}']],
+    ['given as a command', [], ['agent', 'sk-live-CANARY1']],
+    ['given as what is chosen from', [], ['serve', '--role', 'sk-live-CANARY1']],
+  ])('is not repeated when it is %s', async (_, args, words = ['agent', 'enroll', ...intake]) => {
+    const { code, stdout, stderr } = await run([...words, ...args]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).not.toMatch(/sk-live|CANARY|c-a-n-a-r-y/);
   });
 
   it('that is empty or missing sends nothing', async () => {

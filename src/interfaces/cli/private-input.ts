@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from './usage-error.js';
 
-/** Reads a file, or standard input for `-`. */
-export async function readText(file: string): Promise<string> {
+/** Reads a file, or standard input for `-`. `what` is told where it cannot be read; the name is not, it may be a secret. */
+export async function readText(file: string, what: string): Promise<string> {
   if (file === '-') return readStandardInput();
   try {
     return await readFile(file, 'utf8');
   } catch {
-    throw new UsageError(`${file} cannot be read.`);
+    throw new UsageError(`The file for ${what} cannot be read.`);
   }
 }
 
@@ -19,7 +19,7 @@ async function readStandardInput(): Promise<string> {
 
 /** A secret from a file, from standard input, or typed without being shown; the line's end is no part of it. */
 export async function readSecret(name: string, file: string | undefined): Promise<string> {
-  const read = file === undefined && process.stdin.isTTY ? await typed(`${name}: `) : await readText(file ?? '-');
+  const read = file === undefined && process.stdin.isTTY ? await typed(`${name}: `) : await readText(file ?? '-', name);
   const secret = read.replace(/\r?\n$/, '');
   if (secret === '') throw new UsageError(`${name} is empty: give it on standard input, or in a file.`);
   return secret;

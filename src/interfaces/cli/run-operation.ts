@@ -40,7 +40,7 @@ export async function runOperation(
 }
 
 async function inputFrom(schema: Schema, given: Given, flags: CommonFlags): Promise<Record<string, unknown>> {
-  const input = flags.input === undefined ? {} : objectOf(await readText(flags.input));
+  const input = flags.input === undefined ? {} : objectOf(await readText(flags.input, '--input'));
   for (const [{ path, secret, schema: own }, words] of given) {
     const name = path.join('.');
     const value = secret ? undefined : valueOf(own, words);
