@@ -10,7 +10,7 @@ import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from './ids.js';
 import { LiveReply } from './live-reply.js';
 import type { Happenings, Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
-import { SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
+import { Overloaded, SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
 import { withinCodes } from './refusal-codes.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
 
@@ -284,6 +284,9 @@ async function* stripped(operation: Operation, items: AsyncIterable<unknown>): A
   for await (const item of items) yield operation.output.parse(item);
 }
 
+/** A command of several steps may have come by the first of them. */
+const tooMuch = 'Too much is asked at once. It is safe to try again with the same idempotency key.';
+
 /** Faults are told to the log by name, never shown whole: drivers put rows and commands into their errors (M11). */
 function faulted(
   { shared, metrics }: GatewayNeeds,
@@ -295,6 +298,7 @@ function faulted(
   if (fault instanceof WrongRevision) {
     return refuse('unavailable', 'Too many writers at once. It is safe to try again.', { retryAfterSeconds: 1 });
   }
+  if (fault instanceof Overloaded) return refuse('unavailable', tooMuch, { retryAfterSeconds: 1 });
   metrics.count('palimpsest_faults_total', { operation: operation.name });
   shared.log.error({ ...describeFault(fault), operation: operation.name, correlationId }, 'operation faulted');
   return refuse('internal_fault');

@@ -47,6 +47,9 @@ export class BackendUnavailable extends Error {
   }
 }
 
+/** More is asked of a backend at once than it keeps up with. What was refused so has not happened. */
+export class Overloaded extends BackendUnavailable {}
+
 export interface Subscription {
   stop(): Promise<void>;
 }
@@ -60,7 +63,7 @@ export interface SubscriptionListener {
 
 /** The event store. System streams (`$…`) are never shown. */
 export interface EventLog {
-  /** Appends atomically. Throws WrongRevision, OutcomeUnknown, BackendUnavailable. */
+  /** Appends atomically. Throws WrongRevision, OutcomeUnknown, BackendUnavailable, Overloaded. */
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>;
   /** Events from `from` (a revision, inclusive), oldest first, at most `limit` (default: all). A missing stream is empty. */
   readStream(stream: string, from?: number, limit?: number): Promise<readonly StoredEvent[]>;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Overloaded } from '../../src/application/ports.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
@@ -101,6 +102,31 @@ describe('the gateway', () => {
     const reply = await broken.call(member.key, 'thread.create');
     expect(refusalOf(reply)).toBe('internal_fault');
     expect(JSON.stringify(reply)).not.toContain('canary');
+  });
+});
+
+describe('a log that is asked for too much at once', () => {
+  const overloaded = async () => {
+    const app = await memoryApp();
+    const member = await memberOf(app, 'Ada');
+    jest.spyOn(app.log, 'append').mockRejectedValue(new Overloaded('eventstore'));
+    return { ...app, key: member.key };
+  };
+
+  it('is unavailable, with the time to come back', async () => {
+    const { call, key } = await overloaded();
+    expect((await call(key, 'thread.create')).result).toMatchObject({ refused: 'unavailable', retryAfterSeconds: 1 });
+  });
+
+  it('fails closed for an enrollment, with the time to come back', async () => {
+    const { call, key } = await overloaded();
+    const input = {
+      ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+      credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
+    };
+    expect((await call(key, 'agent.enroll', input)).result).toMatchObject({
+      ...{ refused: 'internal_fault', retryAfterSeconds: 1 },
+    });
   });
 });
 

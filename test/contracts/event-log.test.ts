@@ -1,6 +1,6 @@
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
-import { BackendUnavailable, OutcomeUnknown, type Log } from '../../src/application/ports.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded, type Log } from '../../src/application/ports.js';
 import { eventually } from '../support/eventually.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { describeEventLog, follow, idsOf, newEvent, newEvents, newStream } from './event-log-contract.js';
@@ -144,6 +144,18 @@ describe('an event log behind a bad line', () => {
     proxy.reset();
     await expect(broken).rejects.toThrow();
     await expect(Promise.all(healthy)).resolves.toHaveLength(streams.length);
+  });
+});
+
+describe('an event log that is asked for more than it keeps up with', () => {
+  it('says so at once, and keeps what it had taken', async () => {
+    const stream = newStream();
+    await direct.append(stream, 'any', newEvents(1));
+    const appends = Array.from({ length: 1_001 }, () => direct.append(stream, 'any', newEvents(1)));
+    const outcomes = await Promise.allSettled(appends);
+    expect(outcomes.at(-1)).toMatchObject({ status: 'rejected', reason: expect.any(Overloaded) as unknown });
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1_000);
+    await expect(direct.readStream(stream)).resolves.toHaveLength(1_001);
   });
 });
 

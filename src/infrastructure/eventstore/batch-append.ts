@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { OutcomeUnknown, WrongRevision, type Appended, type Expected, type NewEvent } from '../../application/ports.js';
+import {
+  Overloaded,
+  OutcomeUnknown,
+  WrongRevision,
+  type Appended,
+  type Expected,
+  type NewEvent,
+} from '../../application/ports.js';
 import { batchRequest, type BatchAnswer } from './batch-wire.js';
 import { openBatchAppend, type DuplexCall } from './calls.js';
 import type { Connection } from './connection.js';
@@ -108,8 +115,9 @@ class OpenCall {
   }
 
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
-    const full = this.waiting.size >= mostInFlight || this.bytesInFlight >= mostBytesInFlight;
-    if (this.over || full) return Promise.reject(unavailable(new Error(full ? 'too much in flight' : 'call ended')));
+    if (this.over) return Promise.reject(unavailable(new Error('call ended')));
+    const isFull = this.waiting.size >= mostInFlight || this.bytesInFlight >= mostBytesInFlight;
+    if (isFull) return Promise.reject(new Overloaded('eventstore'));
     const number = (this.sent += 1);
     const sentAt = performance.now();
     const correlationId = this.prefix + number.toString(16).padStart(12, '0');
