@@ -76,6 +76,43 @@ describe('an event store whose database lost the end of its log', () => {
     ]);
     await subscription.unsubscribe();
   }, 60_000);
+
+  it('shows whoever was still catching up all that stands there now', async () => {
+    const client = connect();
+    const stream = 'caught-up-with';
+    const text = 'x'.repeat(9000);
+    // More than a server and a client that does not read take up between them.
+    const write = async (from: number, to: number, when: string): Promise<void> => {
+      for (let n = from; n < to; n += 100) {
+        const events = Array.from({ length: 100 }, () => jsonEvent({ type: 'happened', data: { when, text } }));
+        await client.appendToStream(stream, events, { expectedRevision: n === 0 ? 'no_stream' : BigInt(n - 1) });
+      }
+    };
+    await write(0, 100, 'before');
+    const place = await rig.endOfWal();
+    await write(100, 2500, 'before');
+
+    const seen: [revision: number, when: string][] = [];
+    const subscription = client.subscribeToStream<{ type: 'happened'; data: { when: string } }>(stream);
+    subscription.on('data', ({ event }) => event && seen.push([Number(event.revision), event.data.when]));
+    await until(async () => seen.length > 0 || undefined);
+    subscription.pause();
+    await contentsOf(client, [stream]); // by then the server has read what it reads ahead, and waits
+    await rig.powerCut(postgresAlone, async (folder) => zeroed(folder, place));
+    await until(() =>
+      write(100, 200, 'after').then(
+        () => true,
+        () => undefined,
+      ),
+    );
+    await write(200, 2500, 'after');
+    subscription.resume();
+
+    await until(async () => seen.at(-1)?.[0] === 2499 || undefined);
+    const after = seen.flatMap(([revision, when]) => (when === 'after' ? [revision] : []));
+    expect(after).toEqual(Array.from({ length: 2400 }, (_, n) => 100 + n));
+    await subscription.unsubscribe();
+  }, 90_000);
 });
 
 /** Writes, loses the end of the log, looks at what is left, repeats what was lost, and goes on. */

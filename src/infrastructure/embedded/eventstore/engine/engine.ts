@@ -28,13 +28,15 @@ export class Engine {
   readonly reader: StreamReader;
   /** No durable event lies above this position. */
   watermark = 0;
+  /** Changes whenever this process becomes the writer, and whenever it ceases to be. */
+  turn = 0;
   private readonly writer: Writer;
   private readonly stopping = new AbortController();
   private writing = false;
   private wrote = false;
   /** True once the database has shown that it can be used: what fails from then on is tried again. */
   private reached = false;
-  private noted = 0;
+  private readonly noted = new Map<string, number>();
   private scavenging: Promise<Scavenged> | undefined;
   private interrupt: (fault: unknown) => void = () => undefined;
   private done: Promise<void> = Promise.resolve();
@@ -78,8 +80,8 @@ export class Engine {
   /** Logs a fault that will be met again and again, but not each time. */
   note(line: string, fault: unknown): void {
     const now = Date.now();
-    if (now - this.noted < QUIET) return;
-    this.noted = now;
+    if (now - (this.noted.get(line) ?? 0) < QUIET) return;
+    this.noted.set(line, now);
     this.log(line, { reason: reasonOf(fault) });
   }
 
@@ -145,6 +147,7 @@ export class Engine {
     this.watermark = await this.writer.start();
     this.recent.reset(this.watermark);
     this.writing = true;
+    this.turn += 1;
     this.watchers.notifyEveryone();
     started();
     throw await Promise.race([seat.lost, interrupted]);
@@ -156,6 +159,7 @@ export class Engine {
   }
 
   private async leave(): Promise<void> {
+    if (this.writing) this.turn += 1;
     this.writing = false;
     this.writer.stop();
     await this.store.release().catch(() => undefined);

@@ -34,11 +34,18 @@ export class StreamReader {
     return { state, last, lowest, since: visibleSince(head.truncation, Date.now()) };
   }
 
-  /** Pages of a stream's visible events from a revision on. The limit is what the caller wants in all, at most. */
-  pages(stream: string, view: View, range: ReadRange): AsyncGenerator<StoredEvent[]> {
+  /**
+   * Pages of a stream's visible events from a revision on. The limit is what the caller wants in all, at most.
+   * @param read Reads from storage; given by whoever can wait for a storage that is away.
+   */
+  pages(
+    stream: string,
+    view: View,
+    range: ReadRange,
+    read = (next: ReadRange): Promise<StoredEvent[]> => this.storage.readStream(stream, next),
+  ): AsyncGenerator<StoredEvent[]> {
     const from = range.backwards ? Math.min(range.from, view.last) : Math.max(range.from, view.lowest);
     const within = (revision: number): boolean => revision <= view.last && revision >= view.lowest;
-    const read = (next: ReadRange): Promise<StoredEvent[]> => this.storage.readStream(stream, next);
     const visible = (page: StoredEvent[]): StoredEvent[] => page.filter((event) => isVisible(event, view));
     return pagesOf({ ...range, from }, read, (event) => event.revision, within, visible);
   }

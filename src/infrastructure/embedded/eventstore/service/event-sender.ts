@@ -3,6 +3,7 @@ import { LINK_TYPE, type StoredEvent } from '../engine/events.js';
 import type { Call } from '../grpc/call.js';
 import type { ReadRequest } from '../protocol/read-request.js';
 import { eventFrame } from '../protocol/read-response.js';
+import { fromStorage } from './from-storage.js';
 
 const WRITE_BYTES = 128 * 1024;
 
@@ -17,7 +18,7 @@ export class EventSender {
   constructor(
     private readonly engine: Engine,
     private readonly call: Call,
-    private readonly request: Pick<ReadRequest, 'resolveLinks' | 'uuids'>,
+    private readonly request: Pick<ReadRequest, 'resolveLinks' | 'uuids' | 'count'>,
   ) {
     this.plain = request.uuids === 'string';
   }
@@ -58,8 +59,13 @@ export class EventSender {
 
   private async linkFrame(link: StoredEvent): Promise<Buffer> {
     const target = /^(\d+)@(.+)$/su.exec(link.data.toString('utf8'));
-    const event = target ? await this.engine.reader.target(target[2] ?? '', Number(target[1])) : undefined;
+    const event = target ? await this.eventAt(target[2] ?? '', Number(target[1])) : undefined;
     return eventFrame({ event, link }, this.request.uuids);
+  }
+
+  private async eventAt(stream: string, revision: number): Promise<StoredEvent | undefined> {
+    const find = (): Promise<StoredEvent | undefined> => this.engine.reader.target(stream, revision);
+    return this.request.count === undefined ? fromStorage(this.engine, this.call, find) : find();
   }
 }
 

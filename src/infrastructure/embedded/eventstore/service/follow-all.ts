@@ -22,9 +22,8 @@ export async function followAll(
   while (call.open) {
     const recent = engine.serving ? engine.recent.after(follower.cursor) : undefined;
     if (recent === undefined) {
-      const page = await fromStorage(engine, call, () =>
-        engine.store.readAll({ from: follower.cursor + 1, backwards: false, limit: PAGE_EVENTS }),
-      );
+      const range = { from: follower.cursor + 1, backwards: false, limit: PAGE_EVENTS };
+      const page = (await fromStorage(engine, call, () => engine.store.readAll(range))) ?? [];
       await follower.take(page, false);
       if (page.length === PAGE_EVENTS) live = false;
       if (page.length > 0) continue;

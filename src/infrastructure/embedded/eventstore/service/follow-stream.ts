@@ -1,7 +1,9 @@
 import type { Engine } from '../engine/engine.js';
 import { TOMBSTONE_REVISION, type StoredEvent } from '../engine/events.js';
+import type { View } from '../engine/stream-reader.js';
 import type { Call } from '../grpc/call.js';
 import { caughtUpFrame } from '../protocol/read-response.js';
+import type { ReadRange } from '../store/storage.js';
 import { streamDeleted } from './errors.js';
 import type { EventSender } from './event-sender.js';
 import { fromStorage } from './from-storage.js';
@@ -25,12 +27,13 @@ export async function followStream(
   while (call.open) {
     const recent = seen < 0 || !engine.serving ? undefined : engine.recent.after(seen);
     if (recent === undefined) {
+      const { watermark, turn } = engine;
       if (seen >= 0) cursor = Math.max(asked, await kept(engine, call, stream, cursor, seen));
-      const { watermark } = engine;
-      const reached = await catchUp(engine, call, stream, cursor, sender);
+      const reached = await catchUp(engine, call, stream, cursor, turn, sender);
       cursor = reached.revision;
       // Storage shows what was committed since, too.
-      seen = Math.max(watermark, reached.position);
+      seen = Math.max(seen, reached.position, reached.isEnd ? watermark : -1);
+      if (!reached.isEnd) continue;
       if (!live) await sender.write(caughtUpFrame());
       live = true;
       if (engine.serving) continue;
@@ -52,41 +55,49 @@ export async function followStream(
 async function kept(engine: Engine, call: Call, stream: string, cursor: number, position: number): Promise<number> {
   for (let from = cursor; from >= 0;) {
     const range = { from, backwards: true, limit: 1 };
-    const [event] = await fromStorage(engine, call, () => engine.store.readStream(stream, range));
+    const [event] = (await fromStorage(engine, call, () => engine.store.readStream(stream, range))) ?? [];
     if (!event || event.position <= position) return event?.revision ?? -1;
     from = event.revision - 1;
   }
   return -1;
 }
 
-/** The last event that was sent, if any was. */
-type Reached = Pick<StoredEvent, 'revision' | 'position'>;
+/** Where the last event stands that was sent, if any was. */
+interface Reached extends Pick<StoredEvent, 'revision' | 'position'> {
+  /** False when what follows in storage may not be what followed before. */
+  readonly isEnd: boolean;
+}
 
-/** Sends what storage has of the stream behind `cursor`, and answers how far that went. */
+/**
+ * Sends what storage has of the stream behind `cursor`, and answers how far that went. It breaks off when `turn` is
+ * over: the database may have lost the end of its log.
+ */
 async function catchUp(
   engine: Engine,
   call: Call,
   stream: string,
   cursor: number,
+  turn: number,
   sender: EventSender,
 ): Promise<Reached> {
-  let reached: Reached = { revision: cursor, position: -1 };
+  let [revision, position] = [cursor, -1];
   const view = await viewOf(engine, call, stream);
   if (view?.state === 'tombstoned') throw streamDeleted(stream);
-  if (view?.state !== 'readable') return reached;
+  if (view?.state !== 'readable') return { revision, position, isEnd: true };
   const range = { from: cursor + 1, backwards: false, limit: Number.MAX_SAFE_INTEGER };
-  for await (const page of engine.reader.pages(stream, view, range)) {
-    reached = page.at(-1) ?? reached;
+  const read = async (next: ReadRange): Promise<StoredEvent[]> =>
+    (await fromStorage(engine, call, () => engine.store.readStream(stream, next))) ?? [];
+  for await (const page of engine.reader.pages(stream, view, range, read)) {
+    if (engine.turn !== turn) return { revision, position, isEnd: false };
+    ({ revision, position } = page.at(-1) ?? { revision, position });
     await sender.send(page);
     if (!call.open) break;
   }
-  return reached;
+  return { revision, position, isEnd: true };
 }
 
-async function viewOf(engine: Engine, call: Call, stream: string) {
-  const [view] = await fromStorage(engine, call, async () => [await engine.reader.view(stream)]);
-  return view;
-}
+const viewOf = (engine: Engine, call: Call, stream: string): Promise<View | undefined> =>
+  fromStorage(engine, call, () => engine.reader.view(stream));
 
 async function sendUntilTombstone(
   events: StoredEvent[],

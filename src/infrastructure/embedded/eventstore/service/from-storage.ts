@@ -3,8 +3,15 @@ import type { Call } from '../grpc/call.js';
 
 const RETRY_EVERY = 250;
 
-/** Asks storage again and again while it is away: a subscription outlives a restart of the database. */
-export async function fromStorage<Row>(engine: Engine, call: Call, ask: () => Promise<Row[]>): Promise<Row[]> {
+/**
+ * Asks storage again and again while it is away: a subscription outlives a restart of the database. Answers undefined
+ * when the call is over.
+ */
+export async function fromStorage<Answer>(
+  engine: Engine,
+  call: Call,
+  ask: () => Promise<Answer>,
+): Promise<Answer | undefined> {
   while (call.open) {
     try {
       return await ask();
@@ -13,5 +20,5 @@ export async function fromStorage<Row>(engine: Engine, call: Call, ask: () => Pr
       await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY));
     }
   }
-  return [];
+  return undefined;
 }
