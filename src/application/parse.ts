@@ -89,9 +89,12 @@ function textGate(value: unknown, path: readonly string[], depth: number): Issue
   return undefined;
 }
 
-/** Fields are named in answers, values never are: what does not look like a field's name is not repeated. */
+/**
+ * Fields are named in answers, values never are: what does not look like a field's name is not repeated. Keys and tokens
+ * have digits or dashes in them, fields have not.
+ */
 export const nameable = (name: PropertyKey): string =>
-  typeof name === 'number' || /^[A-Za-z0-9_.$-]{1,64}$/.test(String(name)) ? String(name) : '(name)';
+  typeof name === 'number' || /^[A-Za-z_]{1,32}$/.test(String(name)) ? String(name) : '(name)';
 
 function issuesOf(issue: z.core.$ZodIssue): readonly Issue[] {
   const at = issue.path.map(nameable);

@@ -498,6 +498,8 @@ describe('a field of an enrollment', () => {
     ['credential with an empty value', { credential: { mode: 'intake', type: 'api_key', value: '' } }],
     ['credential with a blank value', { credential: { mode: 'intake', type: 'api_key', value: '  ' } }],
     ['credential with a line break', { credential: { mode: 'intake', type: 'api_key', value: 'sk-1\n' } }],
+    ['credential in the name of its field', { credential: { mode: 'intake', type: 'api_key', 'sk-1-CANARY': 'x' } }],
+    ['credential in the name of a field', { 'sk-1-CANARY': 'x' }],
     ['reference with a value', { credential: { mode: 'reference', value: 'sk-1' } }],
     ['replay mode that is shared', { replayMode: 'shared' }],
     ['replay mode that is unknown', { replayMode: 'any' }],

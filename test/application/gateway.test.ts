@@ -52,6 +52,17 @@ describe('the gateway', () => {
     expect(JSON.stringify(reply)).not.toContain('canary');
   });
 
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['an unknown field', { 'sk-live-CANARY1': 'x' }, '(name)'],
+    ['a field that another holds', { metadata: { 'sk-live-CANARY1': 7 } }, 'metadata.(name)'],
+    ['what a bad text is under', { 'sk-live-CANARY1': 'a\u0000' }, '(name)'],
+    ['a long field', { ['a'.repeat(33)]: 'x' }, '(name)'],
+  ])('does not repeat %s that does not look like a name', async (_, input, param) => {
+    const reply = await app.call(ada.key, 'thread.create', input);
+    expect(reply.result).toMatchObject({ refused: 'validation_failed', param });
+    expect(JSON.stringify(reply)).not.toMatch(/CANARY|sk-live/);
+  });
+
   it.each([
     ['NUL', 'a\u0000b'],
     ['half of a surrogate pair', 'a\ud800'],

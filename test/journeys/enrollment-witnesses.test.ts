@@ -99,6 +99,8 @@ describe('W1 never-echo', () => {
       seen.push(await response.text(), JSON.stringify([...response.headers]));
     };
     const secret = intakeOf(canary);
+    // Its beginning, in the characters that providers' keys are made of.
+    const asKey = `sk-live-${canary.slice(0, 16)}`;
     const passing = Array.from({ length: 6 }, (_, n) => request({ provider: `provider-${n % 3}`, credential: secret }));
     for (const body of passing) keep(await enroll(client, body));
     for (const body of passing.slice(0, 3)) keep(await enroll(client, body));
@@ -116,6 +118,9 @@ describe('W1 never-echo', () => {
       { correlationId: canary },
       { isSystem: canary },
       { apiKey: canary },
+      { [canary]: 'x' },
+      { [asKey]: 'x' },
+      { credential: { mode: 'intake', type: 'api_key', [asKey]: 'x' } },
       { credential: { ...secret, type: 'oauth' } },
       { credential: { ...secret, mode: 'reference' } },
       { credential: { ...secret, mode: canary } },
