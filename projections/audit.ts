@@ -122,15 +122,17 @@ const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: Aud
     to !== undefined && sql`position <= ${to}::bigint`,
   ].reduce<Sql>((all, one) => (one === false ? all : sql`${all} and ${one}`), sql`true`);
 
-const placeRow = z.object({ id: z.string(), index: z.number(), clears: z.number() });
+const placeRow = z.object({ entryId: z.string(), index: z.number(), clears: z.number() });
 
-/** Where entries were first audited, by the ids of their events; those that were not are left out. */
-export const findPlaces = async (db: Rows, eventIds: readonly string[]) =>
+/** The places at which entries of one ledger's stream were audited. */
+export const findPlaces = async (db: Rows, stream: string, entryIds: readonly string[]) =>
   all(
     placeRow,
     await db.rows(sql`
-      select event_id as id, (data->>'index')::integer as index, coalesce((data->>'clears')::integer, 0) as clears
-      from audit_events where event_id = any(${eventIds}::uuid[]) and type = 'scratchpad.entry_appended'`),
+      select data->>'entryId' as "entryId", (data->>'index')::integer as index,
+        coalesce((data->>'clears')::integer, 0) as clears
+      from audit_events
+      where stream = ${stream} and type = 'scratchpad.entry_appended' and data->>'entryId' = any(${entryIds}::text[])`),
   );
 
 const deletionRow = z.object({ ownerId: z.string(), scratchpadId: z.string() });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isRefusal, refuse, type Refusal } from '../domain/kernel/refusal.js';
+import { isRefusal, refuse, type Issue, type Refusal } from '../domain/kernel/refusal.js';
 import type { Authenticate } from './authenticate.js';
 import { boundPad, withinBinding, type BoundPad } from './bound-pad.js';
 import type { Caller } from './caller.js';
@@ -144,8 +144,8 @@ const stillMay = (now: Caller | undefined, then: Caller, operation: Operation): 
 interface Fields {
   readonly idempotencyKey: string | undefined;
   readonly correlationId: string | undefined;
-  /** False when a body field and a header disagree, or an envelope field is not text. */
-  readonly agreed: boolean;
+  /** The first that is not text, or disagrees with its header. */
+  readonly wrong: Issue | undefined;
   readonly rest: unknown;
 }
 
@@ -153,15 +153,16 @@ interface Fields {
 function fieldsOf({ operation, input, correlationId, idempotencyKey, lastEventId }: Request): Fields {
   const sent = { correlationId, idempotencyKey };
   if (typeof input !== 'object' || input === null || Array.isArray(input))
-    return { ...sent, agreed: true, rest: input };
+    return { ...sent, wrong: undefined, rest: input };
   const rest: Record<string, unknown> = { ...input };
-  let agreed = true;
+  let wrong: Issue | undefined;
   for (const field of envelopeFields) {
     const value = rest[field];
     if (value === undefined || field in operation.input.shape) continue;
     if (field === 'idempotencyKey' && operation.kind !== 'command') continue;
-    if (typeof value !== 'string' || (sent[field] !== undefined && sent[field] !== value)) agreed = false;
-    else sent[field] = value;
+    if (typeof value !== 'string') wrong ??= { param: field, rule: 'must be a string' };
+    else if (sent[field] === undefined || sent[field] === value) sent[field] = value;
+    else wrong ??= { param: field, rule: 'the header and the field must be the same text' };
     Reflect.deleteProperty(rest, field);
   }
   // Browsers reconnect with the URL they began with, so the header is the newer.
@@ -169,7 +170,7 @@ function fieldsOf({ operation, input, correlationId, idempotencyKey, lastEventId
   return {
     correlationId: sent.correlationId?.toLowerCase(),
     idempotencyKey: sent.idempotencyKey?.toLowerCase(),
-    agreed,
+    wrong,
     rest,
   };
 }
@@ -188,7 +189,7 @@ function checkEnvelope(
   const minPosition = operation.kind === 'command' ? undefined : request.minPosition;
   const wrong = (param: string, rule: string) => invalid([{ param, rule }]);
   const { idempotencyKey, correlationId } = fields;
-  if (!fields.agreed) return wrong('idempotencyKey', 'the header and the field must be the same text');
+  if (fields.wrong) return invalid([fields.wrong]);
   if (correlationId !== undefined && !isUuid(correlationId)) return wrong('correlationId', 'must be a uuid');
   if (idempotencyKey !== undefined && !isUuid(idempotencyKey)) return wrong('idempotencyKey', 'must be a uuid');
   if (operation.requiresIdempotencyKey) {

@@ -69,7 +69,12 @@ export async function replaceContent(
   if (event?.type !== 'scratchpad.content_set' && event?.type !== 'scratchpad.content_cleared')
     return refuse('not_found');
   const { revision } = event.data;
-  await work.working.promote(pad, revision, event.id, event.at);
+  if (!(await work.working.promote(pad, revision, event.id, event.at))) {
+    // It was committed, and what was staged is gone: with the server's last writes, or taken for left over.
+    if (!(await reconcile(pad, work))) return refuse('not_found');
+    await work.working.stage(pad, revision, event.id, content);
+    await work.working.promote(pad, revision, event.id, event.at);
+  }
   return { revision, at: event.at, replayed: outcome.replayed };
 }
 

@@ -1,6 +1,7 @@
 import { isRefusal, refuse } from '../domain/kernel/refusal.js';
-import { claims, take } from '../domain/scratchpad/claims.js';
+import { claims, heldByOther, take } from '../domain/scratchpad/claims.js';
 import { mayWrite, type EntryKind } from '../domain/scratchpad/entry-kinds.js';
+import { ledger } from '../domain/scratchpad/ledger.js';
 import { scratchpad } from '../domain/scratchpad/scratchpad.js';
 import { sha256 } from './canonical.js';
 import type { OperationContext } from './context.js';
@@ -8,6 +9,7 @@ import { entryFields } from './entry-fields.js';
 import { appendToLedger, type Draft } from './pad-entries.js';
 import { checkAt } from './parse.js';
 import type { PadRef } from './ports.js';
+import type { Streams } from './transact.js';
 
 /** Appends an entry of any kind: its fields checked, its writer's role allowed, its claim taken first. */
 export async function writeEntry(pad: PadRef, draft: Draft, context: OperationContext) {
@@ -36,7 +38,18 @@ async function takeClaim(
     holder: author,
     expiresAt: new Date(now().getTime() + leaseSeconds * 1000).toISOString(),
   };
-  return streams.transact(claims, scratchpadId, (state, at) => take(state, claim, at));
+  const taken = await streams.transact(claims, scratchpadId, (state, at) => take(state, claim, at));
+  if (isRefusal(taken) || !taken.replayed) return taken;
+  // The lease of the first attempt may have run out since. Then its entry stands already, or the work is another's.
+  const other = heldByOther(taken.state, claim, now().toISOString());
+  return other && !(await isAppended(scratchpadId, claim.entryId, streams)) ? other : taken;
+}
+
+async function isAppended(scratchpadId: string, entryId: string, { newestFirst }: Streams): Promise<boolean> {
+  for await (const { type, data } of newestFirst(ledger, scratchpadId)) {
+    if (type === 'scratchpad.entry_appended' && data['entryId'] === entryId) return true;
+  }
+  return false;
 }
 
 /** What the entries of a ledger come to: kinds counted, without those that a tombstone took back. Only `verified` is a finding. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isRefusal } from '../domain/kernel/refusal.js';
 import * as scratchpads from '../domain/scratchpad/scratchpad.js';
 import { thread, type Thread } from '../domain/thread/thread.js';
@@ -52,6 +53,10 @@ export async function buryScratchpad(
   ownerId: string,
   { streams, working }: PadWork,
 ): Promise<void> {
-  await streams.transact(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+  const removed = await streams.transact(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+  if (isRefusal(removed) && removed.refused === 'conflict') {
+    // The command's key was used on this pad before; that it is no longer held is true whatever its key.
+    await streams.asSystem(randomUUID()).transact(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+  }
   await working.destroy({ ownerId, scratchpadId });
 }

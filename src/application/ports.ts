@@ -260,8 +260,11 @@ export interface WorkingState {
   entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined>;
   /** Stages a text for the content event `eventId`; false when the pad is absent. Invisible until promoted. */
   stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean>;
-  /** Makes a staged text the content, unless a later revision already is. */
-  promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<void>;
+  /**
+   * Makes a staged text the content, unless a later revision already is. False when neither is: the staged text is gone,
+   * or the pad is.
+   */
+  promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<boolean>;
   /** Drops a staged text whose event was not appended. */
   unstage(pad: PadRef, revision: number, eventId: string): Promise<void>;
   content(pad: PadRef): Promise<PadContent | undefined>;

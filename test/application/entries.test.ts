@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { BackendUnavailable } from '../../src/application/ports.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
@@ -91,6 +92,28 @@ describe('a claim', () => {
     expect(refusalOf(await append(two, 'claim', { subject: 'Tea' }))).toBe('ok');
     now += 60_000;
     expect(refusalOf(await append(two, 'claim', { subject: 'Café' }))).toBe('ok');
+  });
+
+  it('that was taken by a request cut short is not had by its retry once another holds it', async () => {
+    const [one, two] = [await boundKey('worker'), await boundKey('worker')];
+    const key = randomUUID();
+    const claim = (worker: string, idempotencyKey?: string) =>
+      app.call(
+        worker,
+        'scratchpad.entry.append',
+        { ...pad, kind: 'claim', content: 'mine', fields: { subject: 'whales', leaseSeconds: 60 } },
+        { idempotencyKey },
+      );
+    const push = jest.spyOn(app.working, 'append').mockRejectedValueOnce(new BackendUnavailable('redis'));
+    expect(refusalOf(await claim(one, key))).toBe('internal_fault');
+    push.mockRestore();
+    now += 60_000;
+    const second = randomUUID();
+    expect(refusalOf(await claim(two, second))).toBe('ok');
+    expect(refusalOf(await claim(one, key))).toBe('conflict');
+    now += 60_000;
+    expect(refusalOf(await claim(one, key))).toBe('ok');
+    expect((await claim(two, second)).result).toMatchObject({ replayed: true });
   });
 
   it('is won by one of many at once', async () => {

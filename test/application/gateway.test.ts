@@ -96,14 +96,27 @@ describe('the gateway', () => {
     expect(refusalOf(await app.call(ada.key, 'thread.create', {}, more))).toBe('validation_failed'),
   );
 
-  it('refuses a header and a field that differ', async () => {
-    const reply = await app.call(
-      ada.key,
-      'thread.create',
+  it.each<[string, Readonly<Record<string, unknown>>, Readonly<Record<string, string>>, string, string]>([
+    ['a correlation id that is a number', { correlationId: 7 }, {}, 'correlationId', 'must be a string'],
+    ['a correlation id that is null', { correlationId: null }, {}, 'correlationId', 'must be a string'],
+    [
+      'a correlation id that its header is not',
+      { correlationId: randomUUID() },
+      { correlationId: randomUUID() },
+      'correlationId',
+      'the header and the field must be the same text',
+    ],
+    ['an idempotency key that is a number', { idempotencyKey: 7 }, {}, 'idempotencyKey', 'must be a string'],
+    [
+      'an idempotency key that its header is not',
       { idempotencyKey: randomUUID() },
       { idempotencyKey: randomUUID() },
-    );
-    expect(refusalOf(reply)).toBe('validation_failed');
+      'idempotencyKey',
+      'the header and the field must be the same text',
+    ],
+  ])('names %s, and the rule it breaks', async (_, input, more, param, rule) => {
+    const reply = await app.call(ada.key, 'thread.create', input, more);
+    expect(reply.result).toMatchObject({ refused: 'validation_failed', param, issues: [{ param, rule }] });
   });
 
   it('says internal_fault when the log fails, and shows nothing of the fault', async () => {

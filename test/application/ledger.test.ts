@@ -62,9 +62,11 @@ const entry = (content: string): Entry => ({
 /** The places of entries as the audit trail has them. */
 const trail: ReadDbs['system'] = {
   async rows<Row>({ text, values }: { text: string; values: readonly unknown[] }) {
-    const ids = text.includes('event_id = any') ? (values[0] as readonly string[]) : [];
-    const events = (await log.readAll(undefined, 1_000_000)).filter(({ id }) => ids.includes(id));
-    return events.map(({ id, data }) => ({ id, index: data['index'], clears: data['clears'] ?? 0 })) as Row[];
+    const [stream, ids] = text.includes('entryId') ? (values as [string, readonly string[]]) : ['', []];
+    const events = (await log.readStream(stream)).filter(
+      ({ type, data }) => type === 'scratchpad.entry_appended' && ids.includes(String(data['entryId'])),
+    );
+    return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 })) as Row[];
   },
 };
 const system = () => ({
@@ -185,6 +187,48 @@ describe('an entry that stands twice in a ledger', () => {
   });
 });
 
+describe('an entry that was acknowledged, lost, and sent again under its key', () => {
+  it('stands at its new place for good, and is audited there', async () => {
+    const { scratchpadId, ref } = await filled(1);
+    const key = randomUUID();
+    expect(dataOf(await append(scratchpadId, 'kept', key))).toMatchObject({ index: 2 });
+    app.working.loseTail(ref, 1);
+    expect(dataOf(await append(scratchpadId, 'kept', key))).toMatchObject({ index: 3 });
+    for (let look = 0; look < 2; look += 1) await auditor().audit(ref);
+    const { data, page } = await list(scratchpadId);
+    expect(data.map(({ index, content }) => [index, content])).toEqual([
+      [1, 'entry 1'],
+      [3, 'kept'],
+    ]);
+    expect(page.lost).toEqual([{ from: 2, to: 2 }]);
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 2, audited: 2, repeated: 0, unaudited: 0 });
+  });
+
+  it('is told to be lost again when it is', async () => {
+    const { scratchpadId, ref } = await filled(1);
+    const key = randomUUID();
+    await append(scratchpadId, 'kept', key);
+    for (const _ of [1, 2]) {
+      app.working.loseTail(ref, 1);
+      await append(scratchpadId, 'kept', key);
+    }
+    app.working.loseTail(ref, 1);
+    expect((await list(scratchpadId)).page.lost).toEqual([{ from: 2, to: 4 }]);
+  });
+
+  it('is put right with its ledger, and never dropped', async () => {
+    const { scratchpadId, ref } = await filled(2);
+    const second = (await app.working.entries(ref, 1, 1))?.entries[0];
+    const key = randomUUID();
+    await append(scratchpadId, 'kept', key);
+    app.working.loseTail(ref, 1);
+    await append(scratchpadId, 'kept', key);
+    if (second) app.working.bringBack(ref, 1, second);
+    await auditor().audit(ref);
+    expect((await list(scratchpadId)).data.map(({ content }) => content)).toEqual(['entry 1', 'kept', 'entry 2']);
+  });
+});
+
 describe('a ledger that has lost its tail', () => {
   it('says so in list, view and verify, and never gives an index twice', async () => {
     const { scratchpadId, ref } = await filled(6);
@@ -237,7 +281,7 @@ describe('a ledger in which something lost came back', () => {
     return pad;
   };
 
-  it('has every entry where it was acknowledged, and what was told to be lost stays lost', async () => {
+  it('has every entry where it was acknowledged, and what came back at a new place', async () => {
     const { scratchpadId } = await cameBack();
     const { data, page } = await list(scratchpadId);
     expect(data.map(({ index, content }) => [index, content])).toEqual([
@@ -245,17 +289,19 @@ describe('a ledger in which something lost came back', () => {
       [2, 'entry 2'],
       [4, 'four'],
       [5, 'five'],
+      [6, 'entry 3'],
     ]);
     expect(page.lost).toEqual([{ from: 3, to: 3 }]);
-    expect(dataOf(await append(scratchpadId, 'six'))).toMatchObject({ index: 6 });
-    expect(await verify(scratchpadId)).toMatchObject({ entries: 5, audited: 5, mismatches: 0, unaudited: 0 });
+    expect(dataOf(await append(scratchpadId, 'seven'))).toMatchObject({ index: 7 });
+    await auditor().auditTouched();
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 6, audited: 6, mismatches: 0, unaudited: 0 });
   });
 
   it('says what it lost besides', async () => {
     const { scratchpadId, ref } = await cameBack();
     app.working.loseTail(ref, 5);
     const { data, page } = await list(scratchpadId);
-    expect(data.map(({ index }) => index)).toEqual([1, 2, 4]);
+    expect(data.map(({ index }) => index)).toEqual([1, 2, 4, 6]);
     expect(page.lost).toEqual([
       { from: 3, to: 3 },
       { from: 5, to: 5 },
@@ -267,19 +313,21 @@ describe('a ledger in which something lost came back', () => {
     await app.working.append(ref, entry('under way'));
     app.working.reconnect();
     await auditor().auditTouched();
-    expect((await list(scratchpadId)).data.map(({ index, content }) => [index, content]).slice(-2)).toEqual([
+    expect((await list(scratchpadId)).data.map(({ index, content }) => [index, content]).slice(-3)).toEqual([
       [5, 'five'],
-      [6, 'under way'],
+      [6, 'entry 3'],
+      [7, 'under way'],
     ]);
-    expect(await verify(scratchpadId)).toMatchObject({ entries: 5, unaudited: 0 });
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 6, unaudited: 0 });
   });
 
   it('is put right once, however many find it at once', async () => {
     const { scratchpadId } = await cameBack();
     await Promise.all([1, 2, 3].map((n) => append(scratchpadId, `late ${n}`)));
     const { data } = await list(scratchpadId);
-    expect(data.map(({ index }) => index)).toEqual([1, 2, 4, 5, 6, 7, 8]);
-    expect(await verify(scratchpadId)).toMatchObject({ entries: 7, audited: 7, mismatches: 0 });
+    expect(data.map(({ index }) => index)).toEqual([1, 2, 4, 5, 6, 7, 8, 9]);
+    await auditor().auditTouched();
+    expect(await verify(scratchpadId)).toMatchObject({ entries: 8, audited: 8, mismatches: 0 });
   });
 });
 
@@ -375,12 +423,31 @@ describe('a clear', () => {
 describe('a text on its way into the content', () => {
   it('is promoted when it was committed and its writer died', async () => {
     const { scratchpadId, ref } = await newPad();
-    const promote = jest.spyOn(app.working, 'promote').mockResolvedValueOnce(undefined);
+    const promote = jest.spyOn(app.working, 'promote').mockResolvedValueOnce(true);
     await call('scratchpad.content.set', { scratchpadId, content: 'the plan' });
     promote.mockRestore();
     expect(await app.working.content(ref)).toMatchObject({ revision: 0 });
     await auditor().auditTouched();
     expect(await app.working.content(ref)).toMatchObject({ revision: 1, content: 'the plan' });
+  });
+
+  it('is staged anew by its own writer when Redis lost it before it was promoted', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const key = randomUUID();
+    const set = () => call('scratchpad.content.set', { scratchpadId, content: 'the plan' }, { idempotencyKey: key });
+    const read = async () => dataOf(await call('scratchpad.content.get', { scratchpadId }));
+    const promote = jest.spyOn(app.working, 'promote').mockImplementationOnce((...named) => {
+      app.working.loseStaged(ref);
+      promote.mockRestore();
+      return app.working.promote(...named);
+    });
+    expect(refusalOf(await set())).toBe('ok');
+    expect(await read()).toMatchObject({ content: 'the plan', revision: 1 });
+    expect(await read()).not.toHaveProperty('lost');
+    app.working.loseEverything();
+    expect(await read()).toMatchObject({ content: '', lost: true });
+    expect((await set()).result).toMatchObject({ replayed: true });
+    expect(await read()).toMatchObject({ content: 'the plan', revision: 1 });
   });
 
   it('is dropped when it was never committed, once its writer must be dead', async () => {

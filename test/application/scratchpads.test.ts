@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 let app: MemoryApp;
@@ -118,6 +119,16 @@ describe('a deleted scratchpad', () => {
       expect([name, refusalOf(await app.call(ada.key, name, { scratchpadId, ...input }))]).toEqual([name, 'not_found']);
     }
     expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+  });
+
+  it('is dead at once, also when its delete came with a key that was used on it before', async () => {
+    const { scratchpadId } = await newPad();
+    const idempotencyKey = randomUUID();
+    await app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content: 'words' }, { idempotencyKey });
+    expect(refusalOf(await app.call(ada.key, 'scratchpad.delete', { scratchpadId }, { idempotencyKey }))).toBe('ok');
+    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    const late = await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content: 'late' });
+    expect(refusalOf(late)).toBe('not_found');
   });
 
   it('can be deleted again, and makes room for a new one with a new id', async () => {

@@ -1,9 +1,9 @@
 import { findPlaces } from '../../../projections/audit.js';
 import { eraOf, ledger } from '../../domain/scratchpad/ledger.js';
-import { gapsIn, rangesOf } from '../../domain/scratchpad/ranges.js';
+import { gapsIn, holds, rangesOf, type Ranges } from '../../domain/scratchpad/ranges.js';
 import type { IndexedEntry, LedgerElements, PadRef } from '../ports.js';
 import type { SystemWork } from '../reactions/reaction.js';
-import { ledgerEventId } from './names.js';
+import { ledgerOf } from './names.js';
 import { tellAppended, tellLost, tellRepeated } from './tell.js';
 
 const pageSize = 500;
@@ -29,24 +29,30 @@ export async function auditEntries(pad: PadRef, before: string, work: SystemWork
       if (page?.clears !== list.clears) return false;
       const old = page.entries.filter(({ at }) => at <= before);
       if (old.length < page.entries.length) complete = false;
-      await tellPage(pad, { ...page, entries: old }, first, work);
+      await tellPage(pad, { ...page, entries: old }, { first, lost: era.lost }, work);
     }
   }
   return complete;
 }
 
+interface Known {
+  /** Where entries of pages before this one stand first. */
+  readonly first: Map<string, number>;
+  readonly lost: Ranges;
+}
+
 async function tellPage(
   pad: PadRef,
   { entries, lost, repeats, clears }: LedgerElements,
-  first: Map<string, number>,
+  { first, lost: lostBefore }: Known,
   work: SystemWork,
 ): Promise<void> {
   const { scratchpadId } = pad;
   const { streams, working } = work;
-  const known = await knownPlaces(scratchpadId, entries, work);
+  const standing = await standingPlaces(scratchpadId, entries, clears, lostBefore, work);
   const tell = async (entry: IndexedEntry): Promise<unknown> => {
     const system = streams.asSystem(entry.correlationId);
-    const of = known.get(entry.id) ?? first.get(entry.id);
+    const of = standing.get(entry.id) ?? first.get(entry.id);
     first.set(entry.id, of ?? entry.index);
     if (of === undefined) return tellAppended(scratchpadId, entry, { index: entry.index, clears }, system);
     if (of === entry.index) return undefined;
@@ -62,10 +68,21 @@ async function tellPage(
   ]);
 }
 
-/** Where these entries were first told of. The trail is a read model and may be behind: then the next look finds them. */
-async function knownPlaces(scratchpadId: string, entries: readonly IndexedEntry[], { db }: SystemWork) {
-  if (entries.length === 0) return new Map<string, number>();
-  const entryOf = new Map(entries.map(({ id }) => [ledgerEventId(scratchpadId, id), id]));
-  const places = await findPlaces(db, [...entryOf.keys()]);
-  return new Map(places.map(({ id, index }) => [entryOf.get(id) ?? id, index]));
+/**
+ * Where these entries were told of and still stand. What Redis lost and a retry pushed again stands anew: it is no
+ * repetition. The trail is a read model and may be behind: then the next look finds them.
+ */
+async function standingPlaces(
+  scratchpadId: string,
+  entries: readonly IndexedEntry[],
+  clears: number,
+  lost: Ranges,
+  { db }: SystemWork,
+): Promise<ReadonlyMap<string, number>> {
+  if (entries.length === 0) return new Map();
+  const ids = entries.map(({ id }) => id);
+  const places = await findPlaces(db, ledgerOf(scratchpadId), ids);
+  const standing = places.filter((place) => place.clears === clears && !holds(lost, place.index));
+  // The first place wins.
+  return new Map(standing.sort((a, b) => b.index - a.index).map(({ entryId, index }) => [entryId, index]));
 }

@@ -24,7 +24,10 @@ export async function isAligned(pad: PadRef, era: Era, length: number, work: Pad
   return entryId === undefined || page?.clears !== era.clears || page.entries.at(0)?.id === entryId;
 }
 
-/** Puts every entry back where its event says it is; what is found nowhere is told to be lost, what was lost stays lost. */
+/**
+ * Puts every entry back where its event says it is; what is found nowhere is told to be lost. What was told to be lost and
+ * is there again gets a new place at the end: it may be a retry of a writer, who was told that it stands.
+ */
 export async function realign(pad: PadRef, era: Era, work: PadWork): Promise<void> {
   const told = await toldOf(pad.scratchpadId, era.clears, work);
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -87,7 +90,7 @@ async function wholeLedger(pad: PadRef, { working }: PadWork): Promise<LedgerEle
  */
 function arrangement(era: Era, told: ReadonlyMap<number, string>, { entries, repeats }: LedgerElements) {
   const where = new Map(entries.map(({ id, index }) => [id, index] as const).reverse());
-  const known = new Set(told.values());
+  const known = new Set([...told].filter(([index]) => !holds(era.lost, index)).map(([, entryId]) => entryId));
   const untold = entries.filter(({ id }) => !known.has(id));
   const marks = repeats.map(({ index }) => index);
   const order: number[] = [];

@@ -12,7 +12,7 @@ export function tellAppended(
   streams: Streams,
 ): Promise<bigint> {
   const data = { scratchpadId, entryId, index: place.index, kind, bytes, sha256, author, clears: place.clears };
-  const id = ledgerEventId(scratchpadId, entryId);
+  const id = ledgerEventId(scratchpadId, entryId, place);
   return streams.record(ledgerOf(scratchpadId), [{ id, type: 'scratchpad.entry_appended', data }]);
 }
 

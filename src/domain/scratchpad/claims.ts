@@ -1,5 +1,5 @@
 import type { Aggregate, Decision } from '../kernel/decider.js';
-import { refuse } from '../kernel/refusal.js';
+import { refuse, type Refusal } from '../kernel/refusal.js';
 import type { ClaimEvent } from './events.js';
 
 interface Lease {
@@ -33,13 +33,15 @@ type Claim = Extract<ClaimEvent, { type: 'scratchpad.claim_taken' }>['data'];
 const nameOf = ({ type, id }: Claim['holder']): string => `${type} ${id}`;
 
 /** Takes a lease, or the holder's own again for longer. While another holds it, it is a conflict: work is not done twice. */
-export const take = (state: Claims, claim: Claim, at: string): Decision<ClaimEvent, 'conflict'> => {
-  const held = state.leases[claim.subjectSha256];
-  if (held && held.expiresAt > at && held.holder !== nameOf(claim.holder)) {
-    return refuse('conflict', `This is claimed until ${held.expiresAt}.`, {
-      reason: 'claimed',
-      facts: { entryId: held.entryId, expiresAt: held.expiresAt },
-    });
-  }
-  return [{ type: 'scratchpad.claim_taken', data: claim }];
-};
+export const take = (state: Claims, claim: Claim, at: string): Decision<ClaimEvent, 'conflict'> =>
+  heldByOther(state, claim, at) ?? [{ type: 'scratchpad.claim_taken', data: claim }];
+
+/** The refusal that a claim meets while somebody else holds its subject. */
+export function heldByOther({ leases }: Claims, claim: Claim, at: string): Refusal<'conflict'> | undefined {
+  const held = leases[claim.subjectSha256];
+  if (!held || held.expiresAt <= at || held.holder === nameOf(claim.holder)) return undefined;
+  return refuse('conflict', `This is claimed until ${held.expiresAt}.`, {
+    reason: 'claimed',
+    facts: { entryId: held.entryId, expiresAt: held.expiresAt },
+  });
+}

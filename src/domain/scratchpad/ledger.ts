@@ -24,7 +24,7 @@ export interface Ledger {
   readonly finished: readonly { readonly clearId: string; readonly count: number }[];
 }
 
-const rememberedClears = 64;
+const rememberedClears = 256;
 
 const beginning = (clears: number): Era => ({ clears, told: [], lost: [], repeated: [] });
 

@@ -92,12 +92,13 @@ export class MemoryWorkingState implements WorkingState {
     return found !== undefined;
   }
 
-  async promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<void> {
+  async promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<boolean> {
     const found = this.pads.get(nameOf(pad));
     const staged = found?.staged.get(stageOf(revision, eventId));
-    if (!found) return;
+    if (!found) return false;
     if (staged && found.content.revision < revision) found.content = { revision, content: staged.content, at };
     for (const [name, other] of found.staged) if (other.revision <= found.content.revision) found.staged.delete(name);
+    return found.content.revision >= revision;
   }
 
   async unstage(pad: PadRef, revision: number, eventId: string): Promise<void> {
@@ -223,7 +224,15 @@ export class MemoryWorkingState implements WorkingState {
 
   /** As if the server had come back without what was appended last. */
   loseTail(pad: PadRef, keep: number): void {
-    this.pads.get(nameOf(pad))?.list.elements.splice(keep);
+    const found = this.pads.get(nameOf(pad));
+    for (const element of found?.list.elements.splice(keep) ?? [])
+      if (isEntry(element)) found?.keyed.delete(element.id);
+    this.reconnect();
+  }
+
+  /** As if the server had come back without the texts that were staged last. */
+  loseStaged(pad: PadRef): void {
+    this.pads.get(nameOf(pad))?.staged.clear();
     this.reconnect();
   }
 

@@ -74,7 +74,7 @@ for name in string.gmatch(list, '%S+') do
   end
 end
 if left ~= list then keep('stages', left) end
-return 1`;
+return current >= revision and 1 or 0`;
 
 /** KEYS content; ARGV revision, event id. */
 const unstage = `${names}

@@ -87,9 +87,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       run(async () => (await redis.padStage(content(pad), touched, revision, eventId, text, memberOf(pad))) === 1),
 
     promote: (pad, revision, eventId, at) =>
-      run(async () => {
-        await redis.padPromote(content(pad), revision, eventId, at);
-      }),
+      run(async () => (await redis.padPromote(content(pad), revision, eventId, at)) === 1),
 
     unstage: (pad, revision, eventId) =>
       run(async () => {
