@@ -42,11 +42,14 @@ export const text = (max: number) =>
     .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
     .meta({ maxLength: max });
 
+/** Something in it can be seen (M15). */
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/u;
 
-/** A name: 1 to `max` code points, with something to see in it (M15). */
-export const name = (max = 200) =>
-  text(max).refine((value) => visible.test(value), { error: 'must hold a visible character' });
+const isVisible = (value: string): boolean => visible.test(value);
+const toBeVisible = { error: 'must hold a visible character' };
+
+/** A name: 1 to `max` code points, with something to see in it. */
+export const name = (max = 200) => text(max).refine(isVisible, toBeVisible);
 
 /** A name for programs: lower-case words of at most 64 characters. */
 export const slug = () => z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/);
@@ -58,7 +61,7 @@ export const trimmedName = (max = 200) =>
     .trim()
     .normalize('NFC')
     .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
-    .refine((value) => visible.test(value), { error: 'must hold a visible character' })
+    .refine(isVisible, toBeVisible)
     .meta({ maxLength: max });
 
 /** A secret of at most `max` printable characters: opaque as soon as it was checked. */
@@ -69,6 +72,7 @@ export const secret = (max: number) =>
     .refine((value) => /^\S(?:.*\S)?$/u.test(value) && !/\p{Control}/u.test(value), {
       error: 'must be printable characters without white space around them',
     })
+    .refine(isVisible, toBeVisible)
     .meta({ maxLength: max, writeOnly: true, format: 'password' })
     .transform((value) => new Secret(value));
 

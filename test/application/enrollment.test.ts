@@ -473,6 +473,7 @@ describe('the codes of the family', () => {
 
 describe('a field of an enrollment', () => {
   const long = 'x'.repeat(1_048_576);
+  const intake = (value: unknown) => ({ mode: 'intake', type: 'api_key', value });
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['harness that is empty', { harness: '' }],
     ['harness that is malformed', { harness: 'Native Loop!' }],
@@ -488,8 +489,13 @@ describe('a field of an enrollment', () => {
     ['persona that is too long', { persona: 'p'.repeat(65_537) }],
     ['model that is empty', { model: '' }],
     ['model with white space', { model: 'a b' }],
+    ['model that nobody sees', { model: '\u200b\u2060' }],
+    ['model of 201 characters', { model: 'm'.repeat(201) }],
+    ['model that is no text', { model: 7 }],
     ['provider that is empty', { provider: '' }],
     ['provider that is malformed', { provider: 'Anthropic, Inc.' }],
+    ['provider of 65 characters', { provider: 'p'.repeat(65) }],
+    ['provider that is no text', { provider: 7 }],
     ['credential that is missing', { credential: undefined }],
     ['credential of an unknown mode', { credential: { mode: 'oauth' } }],
     ['credential without a type', { credential: { mode: 'intake', value: 'sk-1' } }],
@@ -497,6 +503,9 @@ describe('a field of an enrollment', () => {
     ['credential without a value', { credential: { mode: 'intake', type: 'api_key' } }],
     ['credential with an empty value', { credential: { mode: 'intake', type: 'api_key', value: '' } }],
     ['credential with a blank value', { credential: { mode: 'intake', type: 'api_key', value: '  ' } }],
+    ['credential with a value that nobody sees', { credential: intake('\u200b') }],
+    ['credential of 8193 characters', { credential: intake('k'.repeat(8193)) }],
+    ['credential with a value that is no text', { credential: intake(7) }],
     ['credential with a line break', { credential: { mode: 'intake', type: 'api_key', value: 'sk-1\n' } }],
     ['credential in the name of its field', { credential: { mode: 'intake', type: 'api_key', 'sk-1-CANARY': 'x' } }],
     ['credential in the name of a field', { 'sk-1-CANARY': 'x' }],
@@ -508,15 +517,32 @@ describe('a field of an enrollment', () => {
     ['ownerId', { ownerId: 'user_x' }],
     ['id', { id: randomUUID() }],
     ['correlation id that is no uuid', { correlationId: 'x' }],
+    ['correlation id that is nil', { correlationId: '00000000-0000-0000-0000-000000000000' }],
+    ['correlation id that is a number', { correlationId: 7 }],
+    ['correlation id that is null', { correlationId: null }],
   ])('%s is refused without repeating it, and nothing is done', async (_, more) => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
     const before = await app.log.head();
     const reply = await enrollAs(app, ada.key, { ...request(), ...more });
     expect(refusalOf(reply)).toBe('validation_failed');
-    expect(JSON.stringify(reply)).not.toMatch(/sk-1|Native Loop|Anthropic, Inc|xxxx|nnnn|pppp/);
+    expect(JSON.stringify(reply)).not.toMatch(/sk-1|Native Loop|Anthropic, Inc|xxxx|nnnn|pppp|mmmm|kkkk/);
     expect(await app.log.head()).toBe(before);
     expect(await app.vault.stagedLongerThan(-1, 10)).toEqual([]);
+  });
+});
+
+describe('the most that a field of an enrollment takes', () => {
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['a name of 200 code points', { name: '\u{1F511}'.repeat(200) }],
+    ['a persona of 65536 bytes', { persona: 'é'.repeat(32_768) }],
+    ['a model of 200 code points', { model: '\u{1F511}'.repeat(200) }],
+    ['a provider of 64 characters', { provider: 'p'.repeat(64) }],
+    ['a credential of 8192 characters', { credential: { mode: 'intake', type: 'api_key', value: 'k'.repeat(8192) } }],
+  ])('is %s', async (_, more) => {
+    const app = await memoryApp();
+    const ada = await memberOf(app, 'Ada');
+    expect(refusalOf(await enrollAs(app, ada.key, request(more)))).toBe('ok');
   });
 });
 

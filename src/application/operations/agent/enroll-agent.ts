@@ -3,7 +3,7 @@ import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { enroll } from '../../enrollment/enroll.js';
 import { enrollOperation } from '../../enrollment/fence.js';
 import { operation } from '../../operation.js';
-import { secret, slug, text, textOfBytes, trimmedName } from '../../schemas.js';
+import { name, secret, slug, textOfBytes, trimmedName } from '../../schemas.js';
 import { agentShape } from './shapes.js';
 
 const credential = z.discriminatedUnion('mode', [
@@ -24,7 +24,7 @@ export const enrollAgent = operation({
     harness: slug().meta({ description: 'A harness of `harness.list`.' }),
     name: trimmedName(),
     persona: textOfBytes(65_536).nullable().default(null),
-    model: text(200)
+    model: name(200)
       .regex(/^[^\p{White_Space}\p{Control}]+$/u)
       .meta({ description: 'Provider-qualified model id.' }),
     provider: slug().meta({ description: 'The provider that the credential is for.' }),
