@@ -45,8 +45,8 @@ async function takeClaim(
   return other && !(await isAppended(scratchpadId, claim.entryId, streams)) ? other : taken;
 }
 
-async function isAppended(scratchpadId: string, entryId: string, { newestFirst }: Streams): Promise<boolean> {
-  for await (const { type, data } of newestFirst(ledger, scratchpadId)) {
+async function isAppended(scratchpadId: string, entryId: string, streams: Streams): Promise<boolean> {
+  for await (const { type, data } of streams.newestFirst(ledger, scratchpadId)) {
     if (type === 'scratchpad.entry_appended' && data['entryId'] === entryId) return true;
   }
   return false;

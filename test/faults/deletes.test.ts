@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { eventually } from '../support/eventually.js';
@@ -110,15 +111,22 @@ describe('deletes under live appends', () => {
         const path = `/v1/scratchpads/${kept.id}/entries`;
         const living = new History();
         let cuts = 0;
+        const write = async (content: string, idempotencyKey: string) => {
+          const answer = await caller.surely({ method: 'POST', path, body: { content } }, { idempotencyKey });
+          living.appended(kept.id, content, answer);
+          return (answer.data as { id: string }).id; // as scratchpad.entry.append declares
+        };
+        const sentAgain = new Set<string>();
         const tailLost: Faults = {
           async 'redis: tail lost'() {
-            for (let n = 0; n < 5; n += 1) {
-              const content = `cut ${cuts}, entry ${n}`;
-              living.appended(kept.id, content, await caller.surely({ method: 'POST', path, body: { content } }));
-            }
+            const sent = Array.from({ length: 5 }, (_, n) => [`cut ${cuts}, entry ${n}`, randomUUID()] as const);
+            for (const [content, key] of sent) await write(content, key);
             cuts += 1;
             await site.redis.loseTail(random.between(1, 4_000));
             await site.redis.start();
+            // Who was told that an entry is kept may send it again all the same, and then it must be.
+            sentAgain.clear();
+            for (const [content, key] of sent) if (random.next() < 0.5) sentAgain.add(await write(content, key));
           },
         };
         const history = await manyDeletes(Math.floor(deletes / 3), tailLost, caller, random);
@@ -134,6 +142,14 @@ describe('deletes under live appends', () => {
           (faults) => faults.length === 0,
           60_000,
         );
+        // The auditor has looked at all of them by now.
+        await eventually(
+          async () => (await caller.done<{ unaudited: number }>('GET', `/v1/scratchpads/${kept.id}/verify`)).unaudited,
+          (unaudited) => unaudited === 0,
+          60_000,
+        );
+        const there = new Set((await listed(caller, kept.id)).map(({ id }) => id));
+        expect([...sentAgain].filter((id) => !there.has(id))).toEqual([]);
         expect(site.exits()).toEqual([]);
       }),
     sizeOf('CHAOS_MINUTES', 2, 60) * 60_000,
@@ -175,7 +191,7 @@ async function untold(caller: Caller, scratchpadId: string, { appends }: History
   return [
     ...repeated([...there.values()]),
     ...appends
-      .filter(({ id, index }) => (there.has(id) ? there.get(id)?.index !== index : !isLost(index)))
+      .filter(({ id, index }) => there.get(id)?.index !== index && !isLost(index))
       .map(({ content, index }) => `${content} (${index}) is neither there nor told to be lost`),
   ];
 }
