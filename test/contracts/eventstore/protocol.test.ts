@@ -3,6 +3,7 @@ import {
   EventStoreDBClient,
   jsonEvent,
   persistentSubscriptionToStreamSettingsFromDefaults,
+  streamNameFilter,
 } from '@eventstore/db-client';
 import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js';
@@ -50,7 +51,16 @@ describe('the protocol of the embedded event store', () => {
     }
   });
 
-  it.each(['$ce-order', '$et-happened', '$by_category'])('says that nothing fills %s', async (stream) => {
+  it.each([
+    '$ce-order',
+    '$et-happened',
+    '$bc-id',
+    '$category-order',
+    '$by_category',
+    '$by_correlation_id',
+    '$stream_by_category',
+    '$streams',
+  ])('says that nothing fills %s', async (stream) => {
     await expect(failureOf(client.readStream(stream))).resolves.toMatchObject({
       message: expect.stringContaining('no system projections') as string,
     });
@@ -92,6 +102,20 @@ describe('the protocol of the embedded event store', () => {
     );
     await listener.until(({ error }) => error !== undefined);
     expect(listener.error?.message).toMatch(/look-around/);
+  });
+
+  it('refuses more prefixes than it would look at, and serves as many as that', async () => {
+    const stream = freshStream();
+    await append(client, stream, [1]);
+    const prefixes = [...Array.from({ length: 999 }, (_, n) => `none-${n}-`), stream];
+    const served = new Listener(client.subscribeToAll({ filter: streamNameFilter({ prefixes }) }));
+    await served.until(({ events }) => events.length === 1);
+    await served.stop();
+    const refused = new Listener(
+      client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['one-more-', ...prefixes] }) }),
+    );
+    await refused.until(({ error }) => error !== undefined);
+    expect(refused.error?.message).toContain('A filter has at most 1000 prefixes.');
   });
 
   it('matches a pattern that makes others run for ever', async () => {

@@ -1,6 +1,7 @@
 import type { StoredEvent } from '../engine/events.js';
 import type { FilterRequest } from '../protocol/read-request.js';
 import { compilePattern } from './pattern.js';
+import { PatternError } from './pattern-syntax.js';
 
 export interface Filter {
   matches(event: StoredEvent): boolean;
@@ -11,7 +12,7 @@ export interface Filter {
 const DEFAULT_WINDOW = 32;
 const MAX_PREFIXES = 1000;
 
-/** Makes a filter as a client describes it. Throws PatternError when its pattern is not supported. */
+/** Makes a filter as a client describes it. Throws PatternError when it is not supported. */
 export function makeFilter(request: FilterRequest): Filter {
   const { on, prefixes, regex, window = DEFAULT_WINDOW, interval } = request;
   const test = regex === '' ? hasPrefix(prefixes) : remembering(compilePattern(regex));
@@ -22,8 +23,8 @@ export function makeFilter(request: FilterRequest): Filter {
 }
 
 const hasPrefix = (prefixes: readonly string[]): ((text: string) => boolean) => {
-  const some = prefixes.slice(0, MAX_PREFIXES);
-  return (text) => some.some((prefix) => text.startsWith(prefix));
+  if (prefixes.length > MAX_PREFIXES) throw new PatternError(`A filter has at most ${MAX_PREFIXES} prefixes.`);
+  return (text) => prefixes.some((prefix) => text.startsWith(prefix));
 };
 
 /** Types and busy streams come again and again. */

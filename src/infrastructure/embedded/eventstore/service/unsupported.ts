@@ -19,10 +19,11 @@ export function insteadOf(path: string): string {
 }
 
 /**
- * Streams that server-side projections would fill: `$ce-` by category, `$et-` by type, and the like. Where nobody has
+ * Streams that server-side projections would fill: `$ce-` by category, `$et-` by type, `$streams`, and the like. Where nobody has
  * written to such a stream, it will not come into being by itself, and whoever reads it should know.
  */
-export const isProjected = (stream: string): boolean => /^\$(?:ce|et|bc|category|by_[a-z_]+)(?:-|$)/.test(stream);
+export const isProjected = (stream: string): boolean =>
+  /^\$(?:ce|et|bc|category|(?:stream_)?by_[a-z_]+|streams)(?:-|$)/.test(stream);
 
 export const PROJECTED =
   'The embedded event store has no system projections; subscribe to all events with a filter by stream name or type.';
