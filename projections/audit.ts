@@ -111,6 +111,10 @@ export const findAuditHash = async (db: Rows, ownerId: string, position: string)
     await db.rows(sql`select hash from audit_events where owner_id = ${ownerId} and position = ${position}::bigint`),
   )?.hash;
 
+/** Does the trail hold every event up to a position of the log? Every event is in it, and they come in order. */
+export const hasAudited = async (db: Rows, position: bigint): Promise<boolean> =>
+  (await db.rows(sql`select from audit_events where position >= ${position} limit 1`)).length > 0;
+
 const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: AuditFilter): Sql =>
   [
     ownerId !== undefined && sql`owner_id = ${ownerId}`,

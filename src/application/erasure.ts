@@ -1,9 +1,9 @@
-import { listAudit } from '../../projections/audit.js';
+import { hasAudited, listAudit } from '../../projections/audit.js';
 import type { Rows } from '../../projections/rows.js';
 import * as agents from '../domain/agent/agent.js';
 import * as threads from '../domain/thread/thread.js';
 import { buryScratchpad, type PadWork } from './pads.js';
-import type { SubjectKeys } from './ports.js';
+import { BackendUnavailable, type SubjectKeys } from './ports.js';
 import type { Vault } from './vault.js';
 
 export interface ErasureWork extends PadWork {
@@ -19,8 +19,8 @@ export interface ErasureWork extends PadWork {
  * read from the audit trail, which forgets nothing; what was begun meanwhile is met by the reaction on its own event.
  */
 export async function eraseEverything(userId: string, upTo: bigint | undefined, work: ErasureWork): Promise<void> {
-  if (upTo !== undefined && !(await work.shown(upTo)))
-    throw new Error('The audit trail is behind; the erase goes on later.');
+  // While the trail is behind, its backend does not do its work: a reaction waits for it and then goes on by itself.
+  if (upTo !== undefined && !(await isAudited(upTo, work))) throw new BackendUnavailable('postgres');
   for await (const threadId of everOwned(work.db, userId, 'thread.created', 'threadId')) {
     const deleted = await work.streams.load(threads.thread, threadId);
     if (deleted.status === 'open') await work.streams.transact(threads.thread, threadId, threads.remove);
@@ -33,6 +33,10 @@ export async function eraseEverything(userId: string, upTo: bigint | undefined, 
   await work.vault.destroyOwner(userId);
   await work.subjects.destroy(userId);
 }
+
+/** Another read model may be rebuilt for as long as it takes: of all of them only the trail has to be there. */
+const isAudited = async (position: bigint, work: ErasureWork): Promise<boolean> =>
+  (await work.shown(position)) || hasAudited(work.db, position);
 
 /** The ids, in this field, of everything that events of a type began. */
 async function* everOwned(db: Rows, ownerId: string, type: string, field: string): AsyncIterable<string> {

@@ -2,6 +2,8 @@ import { sql } from '../../projections/sql.js';
 import type { DecodedEvent } from '../../src/application/codec.js';
 import { BackendUnavailable } from '../../src/application/ports.js';
 import type { Reaction } from '../../src/application/reactions/reaction.js';
+import { scratchpadLife } from '../../src/application/reactions/scratchpad-life.js';
+import { systemWorkFor } from '../../src/application/system-work.js';
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
@@ -9,6 +11,7 @@ import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import type { Leading } from '../../src/infrastructure/projector/lead.js';
 import { startReactions } from '../../src/infrastructure/projector/reactions.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { memoryApp } from '../support/memory-app.js';
 import { quiet, uncounted } from '../support/quiet.js';
 import { stored, threadCreated, threadDeleted } from '../support/stored.js';
 import { eventually } from '../support/eventually.js';
@@ -147,6 +150,24 @@ describe('a reaction', () => {
     );
     await create('a');
     await sawAll(1);
+    await expect(parked()).resolves.toEqual([]);
+  });
+
+  it('on an erase waits for a trail that is behind, however long, and then goes on by itself', async () => {
+    const { streamsNeeds, working, vault } = await memoryApp({ log: events, subjects });
+    const noRows = { rows: async () => [] };
+    let looks = 0;
+    const needs = {
+      ...{ ...streamsNeeds, working, vault, dbs: { for: () => noRows, system: noRows } },
+      readModels: { reached: async () => (looks += 1) > 11 },
+    };
+    react(scratchpadLife(systemWorkFor(needs), { purge: async () => undefined }));
+    const erased = await stored(subjects, 'eve', { type: 'user.erased', data: { userId: 'eve' } });
+    await events.append('user-eve', 'none', [erased]);
+    await eventually(
+      () => subjects.toOpen(new Set(['eve'])),
+      ({ size }) => size === 0,
+    );
     await expect(parked()).resolves.toEqual([]);
   });
 
