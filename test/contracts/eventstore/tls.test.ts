@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { AccessDeniedError, EventStoreDBClient } from '@eventstore/db-client';
 import { startEventStore, type EventStore } from '../../../src/infrastructure/embedded/eventstore/server.js';
 import { selfSigned, type Certificate } from './certificate.js';
@@ -47,6 +49,26 @@ describe('an event store with TLS and credentials', () => {
     await listener.until(({ error }) => error !== undefined);
     expect(listener.error).toBeInstanceOf(AccessDeniedError);
     expect(await failureOf(append(client, freshStream(), [1]))).toBeInstanceOf(AccessDeniedError);
+  });
+
+  it.each<[string, (client: EventStoreDBClient) => Promise<unknown>]>([
+    ['listAllPersistentSubscriptions', (client) => client.listAllPersistentSubscriptions()],
+    ['listPersistentSubscriptionsToStream', (client) => client.listPersistentSubscriptionsToStream('s')],
+    ['getPersistentSubscriptionToStreamInfo', (client) => client.getPersistentSubscriptionToStreamInfo('s', 'g')],
+    ['replayParkedMessagesToStream', (client) => client.replayParkedMessagesToStream('s', 'g')],
+    ['restartPersistentSubscriptionSubsystem', (client) => client.restartPersistentSubscriptionSubsystem()],
+  ])('says what to use instead of %s, for which the client leaves gRPC', async (_, call) => {
+    await expect(call(connect('reader:battery@'))).rejects.toThrow(/catch-up subscriptions instead/);
+  });
+
+  it.each([[['http/1.1']], [undefined]])('answers plain HTTP with a plain status, agreed on as %j', async (agreed) => {
+    const answer = new Promise((resolve, reject) => {
+      const options = { port: store.port, ca: readFileSync(certificate.certFile), ALPNProtocols: agreed, agent: false };
+      request({ ...options, host: '127.0.0.1', method: 'POST' }, (response) => resolve(response.statusCode))
+        .on('error', reject)
+        .end('x'.repeat(100_000));
+    });
+    expect(await answer).toBe(501);
   });
 
   it('says how it can be reached in its URL', () => {

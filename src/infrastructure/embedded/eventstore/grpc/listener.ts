@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { Call } from './call.js';
-import { doorOf } from './plain-http.js';
+import { answerPlain, doorOf } from './plain-http.js';
 import { Status } from './status.js';
 
 /*
@@ -89,8 +89,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 async function makeServer(tls: ListenerOptions['tls']): Promise<Http2Server> {
   if (!tls) return createServer(HTTP2);
   const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
-  return createSecureServer({ ...HTTP2, cert, key, minVersion: 'TLSv1.2' });
+  const server = createSecureServer({ ...HTTP2, cert, key, minVersion: 'TLSv1.2', ALPNCallback: chosenOf });
+  answerPlain(server);
+  return server;
 }
+
+const chosenOf = ({ protocols }: { protocols: string[] }): string | undefined =>
+  ['h2', 'http/1.1'].find((known) => protocols.includes(known));
 
 /** Answers plain HTTP with a plain status; a gRPC call goes on. */
 function isGrpc(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolean {

@@ -1,4 +1,4 @@
-import type { Http2Server } from 'node:http2';
+import type { Http2SecureServer, Http2Server } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0');
@@ -6,17 +6,31 @@ const PATIENCE = 10_000;
 // The client shows people the reason phrase, so that is where the sentence goes.
 const REASON = 'This event store has no HTTP API; use gRPC, and catch-up subscriptions instead of persistent ones';
 
-/**
- * Puts a door in front of a plain HTTP/2 server. Some methods of the official client fall back to HTTP/1.1 when a
- * server lacks a feature; they get an answer here instead of bytes that they cannot read.
+/*
+ * Some methods of the official client fall back to HTTP/1.1 when a server lacks a feature; they get an answer here
+ * instead of bytes that they cannot read.
  */
+
+/** Puts a door in front of a plain HTTP/2 server, which looks at how a connection begins. */
 export function doorOf(server: Http2Server): Server {
   return createServer((socket) => {
     socket.setNoDelay(true);
-    socket.setTimeout(PATIENCE, () => socket.destroy());
-    socket.on('error', () => socket.destroy());
+    watch(socket);
     socket.once('readable', () => enter(server, socket));
   });
+}
+
+/** Answers on a secure server, where the handshake has told what the client speaks. */
+export function answerPlain(server: Http2SecureServer): void {
+  server.on('unknownProtocol', (socket) => {
+    watch(socket);
+    socket.once('data', () => refuse(socket));
+  });
+}
+
+function watch(socket: Socket): void {
+  socket.setTimeout(PATIENCE, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
 }
 
 function enter(server: Http2Server, socket: Socket): void {
@@ -28,5 +42,10 @@ function enter(server: Http2Server, socket: Socket): void {
     server.emit('connection', socket);
     return;
   }
+  refuse(socket);
+}
+
+function refuse(socket: Socket): void {
+  socket.resume(); // what else it sends is not looked at, and must not be left lying
   socket.end(`HTTP/1.1 501 ${REASON}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
 }
