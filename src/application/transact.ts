@@ -5,7 +5,15 @@ import { encode, needsKey, type DecodedEvent } from './codec.js';
 import type { GatheredAppends } from './gathered-appends.js';
 import { derivedUuid } from './ids.js';
 import type { AggregateStore, Loaded } from './loaded.js';
-import { OutcomeUnknown, WrongRevision, type Clock, type EventLog, type Metrics, type SubjectKeys } from './ports.js';
+import {
+  OutcomeUnknown,
+  Overloaded,
+  WrongRevision,
+  type Clock,
+  type EventLog,
+  type Metrics,
+  type SubjectKeys,
+} from './ports.js';
 
 /** On whose behalf and under which names a command stores events. */
 export interface CommandContext {
@@ -98,24 +106,42 @@ const maxAttempts = 12;
 /** Events read at once. */
 const pageSize = 500;
 
-/** Commands of one process on one stream take turns, so that they do not conflict with each other. */
+/**
+ * Commands of one process on one stream take turns, so that they do not conflict with each other. Who would wait for long,
+ * as when each turn before has to find out anew that a backend is away, is told so (Overloaded); nothing was begun.
+ */
 export class StreamQueues {
   private readonly tails = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly patienceMs = 8_000) {}
 
   async run<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.tails.get(stream);
     const turn = (async () => {
-      // The turn before has told its own caller how it ended.
-      if (before) await before.catch(() => undefined);
+      if (before && !(await isOver(before, this.patienceMs))) throw new Overloaded('eventstore');
       return work();
     })();
-    this.tails.set(stream, turn);
+    // Who gave up does not let the next one pass those before.
+    const tail = before ? Promise.allSettled([before, turn]) : Promise.allSettled([turn]);
+    this.tails.set(stream, tail);
     try {
       return await turn;
     } finally {
-      if (this.tails.get(stream) === turn) this.tails.delete(stream);
+      void tail.then(() => {
+        if (this.tails.get(stream) === tail) this.tails.delete(stream);
+      });
     }
   }
+}
+
+function isOver(turns: Promise<unknown>, withinMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), withinMs);
+    void turns.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
 }
 
 export function makeStreams(needs: StreamsNeeds, context: CommandContext): Streams {
