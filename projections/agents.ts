@@ -6,7 +6,7 @@ import { projection } from './projection.js';
 import { all, first, type Rows } from './rows.js';
 import { sql } from './sql.js';
 
-/** Agents that are enrolled. There is no column for a credential: only for how it was named. */
+/** The one registry of agents. There is no column for a credential: only for how it was named. */
 export const agents = projection<AgentEvent | UserEvent>({
   name: 'agents',
   schema: 'agents.sql',
@@ -29,29 +29,35 @@ export const agents = projection<AgentEvent | UserEvent>({
 const agentRow = z.object({
   id: z.string(),
   name: z.string(),
-  harness: z.string(),
+  harness: z.string().nullable(),
   provider: z.string(),
   model: z.string(),
   persona: z.string().nullable(),
-  credentialMode: z.enum(credentialModes),
+  credentialMode: z.enum(credentialModes).nullable(),
   ownerId: z.string(),
-  enrolledAt: z.string(),
+  enrolledAt: z.string().nullable(),
   position: z.string(),
+});
+const enrolledRow = agentRow.extend({
+  harness: z.string(),
+  credentialMode: z.enum(credentialModes),
+  enrolledAt: z.string(),
 });
 
 const columns = sql`id, name, harness, provider, model, persona, credential_mode as "credentialMode",
   owner_id as "ownerId", enrolled_at as "enrolledAt", position`;
 
-/** An agent by its id; without an owner: anybody's (administrators only). */
+/** An agent that was enrolled, by its id; without an owner: anybody's (administrators only). */
 export const findAgent = async (db: Rows, ownerId: string | undefined, id: string) =>
   first(
-    agentRow,
+    enrolledRow,
     await db.rows(
       ownerId === undefined
-        ? sql`select ${columns} from agents where id = ${id}`
-        : sql`select ${columns} from agents where owner_id = ${ownerId} and id = ${id}`,
+        ? sql`select ${columns} from agents where id = ${id} and enrolled_at is not null`
+        : sql`select ${columns} from agents where owner_id = ${ownerId} and id = ${id} and enrolled_at is not null`,
     ),
   );
 
+/** Enrolled or not. */
 export const listAgents = async (db: Rows, ownerId: string, page: Stretch) =>
   all(agentRow, await db.rows(sql`select ${columns} from agents where owner_id = ${ownerId} ${stretch(page)}`));

@@ -3,7 +3,7 @@ import { listAgents as find } from '../../../../projections/agents.js';
 import { pageOf } from '../../lists.js';
 import { operation } from '../../operation.js';
 import { paging } from '../../schemas.js';
-import { agentShape } from './shapes.js';
+import { anyAgentShape } from './shapes.js';
 
 export const listAgents = operation({
   name: 'agent.list',
@@ -13,7 +13,7 @@ export const listAgents = operation({
   scope: 'agents:read',
   price: 'free',
   input: z.strictObject(paging),
-  output: agentShape,
+  output: anyAgentShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
     pageOf(cursors, 'agent.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
