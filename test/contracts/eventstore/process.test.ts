@@ -62,6 +62,35 @@ describe('an event store as a process of its own', () => {
     expect((await first.ended).code).toBe(0);
   });
 
+  it('scavenges when it gets SIGUSR2, and says so in one line', async () => {
+    const process = run({ DATABASE_URL: database.url, EVENTSTORE_SCHEMA: 'signalled' });
+    const client = EventStoreDBClient.connectionString(await urlOf(process));
+    const stream = freshStream();
+    await append(client, stream, [1, 2, 3]);
+    await client.setStreamMetadata(stream, { maxCount: 1 });
+    const said = new Promise((resolve) =>
+      process.child.stderr?.once('data', (data: Buffer) => resolve(JSON.parse(data.toString()))),
+    );
+    process.child.kill('SIGUSR2');
+    expect(await said).toEqual({ msg: 'event store scavenged', streams: 1, events: 2 });
+    await append(client, stream, [4]);
+    await client.dispose();
+  });
+
+  it('is not ended by SIGUSR2 while it stands by', async () => {
+    const env = { DATABASE_URL: database.url, EVENTSTORE_SCHEMA: 'signalled-early' };
+    const first = run(env);
+    await first.line;
+    const second = run(env);
+    await new Promise((resolve) => second.child.stderr?.once('data', resolve));
+    second.child.kill('SIGUSR2');
+    await new Promise((resolve) => second.child.stderr?.once('data', resolve));
+    first.child.kill('SIGTERM');
+    const client = EventStoreDBClient.connectionString(await urlOf(second));
+    await append(client, freshStream(), [1]);
+    await client.dispose();
+  });
+
   it.each([
     [{}, 'DATABASE_URL is missing'],
     [{ EVENTSTORE_PORT: 'http' }, 'EVENTSTORE_PORT is not a port'],

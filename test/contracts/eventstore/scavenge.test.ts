@@ -17,6 +17,28 @@ const stores = [
   ],
 ] as const;
 
+describe('the schedule of scavenges', () => {
+  it('removes what is truncated, again and again, without being asked', async () => {
+    let removed = 0;
+    let told: () => void = () => undefined;
+    const log = (line: string, fields: object = {}): void => {
+      if (line === 'event store scavenged' && 'events' in fields) removed += Number(fields.events);
+      told();
+    };
+    const store = await startEventStore({ memory: true, scavengeEvery: 10, log });
+    const client = EventStoreDBClient.connectionString(store.url);
+    for (const expected of [2, 4]) {
+      const stream = freshStream();
+      await append(client, stream, [1, 2, 3]);
+      await client.setStreamMetadata(stream, { maxCount: 1 });
+      while (removed < expected) await new Promise<void>((resolve) => (told = resolve));
+      expect(removed).toBe(expected);
+    }
+    await client.dispose();
+    await store.stop();
+  });
+});
+
 describe.each(stores)('a scavenge %s', (_, start) => {
   let running: Awaited<ReturnType<typeof start>>;
   let client: EventStoreDBClient;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { startEventStore, type EventStoreOptions } from './server.js';
+import { startEventStore, type EventStore, type EventStoreOptions } from './server.js';
 
 const STOP_WITHIN = 10_000;
 
@@ -13,8 +13,8 @@ export interface Database {
 
 /**
  * Runs an event store as a process of its own, as the environment says. Prints one line of JSON with its URL once it
- * serves, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also when its standard input closes, which
- * the system does however the parent dies.
+ * serves, scavenges on SIGUSR2, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also when its standard
+ * input closes, which the system does however the parent dies.
  *
  * Reads DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
  * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD or EVENTSTORE_PASSWORD_FILE, and EVENTSTORE_SCAVENGE_HOURS.
@@ -24,7 +24,8 @@ export async function runEventStoreProcess(
   openDatabase: () => Promise<Database> = () => given(env),
 ): Promise<void> {
   const leaving = leave(env['EXIT_WITH_PARENT'] === '1');
-  let store: Pick<Database, 'url' | 'stop'>;
+  let store: Running | undefined;
+  process.on('SIGUSR2', () => void scavengeAndTell(store));
   try {
     const first = await Promise.race([start(env, openDatabase), leaving]);
     if (!first) process.exit(0); // told to leave while starting or standing by
@@ -40,7 +41,9 @@ export async function runEventStoreProcess(
   process.exit(0);
 }
 
-async function start(env: Environment, openDatabase: () => Promise<Database>): Promise<Pick<Database, 'url' | 'stop'>> {
+type Running = Pick<EventStore, 'url' | 'scavenge' | 'stop'>;
+
+async function start(env: Environment, openDatabase: () => Promise<Database>): Promise<Running> {
   const options = optionsFrom(env);
   const database = await openDatabase();
   const store = await startEventStore({ ...options, databaseUrl: database.url });
@@ -48,7 +51,16 @@ async function start(env: Environment, openDatabase: () => Promise<Database>): P
     await store.stop();
     await database.stop();
   };
-  return { url: store.url, stop };
+  return { url: store.url, scavenge: () => store.scavenge(), stop };
+}
+
+async function scavengeAndTell(store: Running | undefined): Promise<void> {
+  if (!store) return log('no scavenge: this event store does not serve yet');
+  try {
+    log('event store scavenged', await store.scavenge());
+  } catch (fault) {
+    log('a scavenge did not finish', { reason: reasonOf(fault) });
+  }
 }
 
 function given({ DATABASE_URL: url }: Environment): Promise<Database> {
@@ -78,8 +90,12 @@ function optionsFrom(env: Environment) {
     scavengeEvery: scavengeEvery(env),
     ...tlsFrom(env),
     credentials: credentialsFrom(env),
-    log: (line: string, fields?: object) => process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`),
+    log,
   };
+}
+
+function log(line: string, fields?: object): void {
+  process.stderr.write(`${JSON.stringify({ msg: line, ...fields })}\n`);
 }
 
 function scavengeEvery({ EVENTSTORE_SCAVENGE_HOURS: hours = '6' }: Environment): number {

@@ -6,7 +6,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   'event_store.client.users.Users':
     'The embedded event store has no user management; give it credentials when it starts.',
   'event_store.client.operations.Operations':
-    'The embedded event store has no remote operations; it scavenges on schedule, or on command where it runs.',
+    'The embedded event store has no remote operations; it scavenges on schedule, and when its process gets SIGUSR2.',
   'event_store.client.monitoring.Monitoring': 'The embedded event store has no statistics stream; read its log.',
 };
 
@@ -19,8 +19,8 @@ export function insteadOf(path: string): string {
 }
 
 /**
- * Streams that server-side projections would fill: `$ce-` by category, `$et-` by type, `$streams`, and the like. Where nobody has
- * written to such a stream, it will not come into being by itself, and whoever reads it should know.
+ * Streams that server-side projections would fill: `$ce-` by category, `$et-` by type, `$streams`, and the like. Where
+ * nobody has written to such a stream, it will not come into being by itself, and whoever reads it should know.
  */
 export const isProjected = (stream: string): boolean =>
   /^\$(?:ce|et|bc|category|(?:stream_)?by_[a-z_]+|streams)(?:-|$)/.test(stream);
