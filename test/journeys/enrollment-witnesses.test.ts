@@ -3,6 +3,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from '../../projections/sql.js';
+import { agentIdOf } from '../../src/application/enrollment/fence.js';
+import { makeStreams } from '../../src/application/transact.js';
+import { makeContainer, T } from '../../src/container.js';
+import type { Fence } from '../../src/domain/agent/events.js';
+import { readConfig } from '../../src/infrastructure/config.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
 import { Program } from '../faults/rig/program.js';
@@ -308,6 +313,26 @@ describe('W4 harness refusals', () => {
   });
 });
 
+/** Stores an enrollment like an agent's under another key, with another fence than this version would record. */
+async function recordTwin(ownerId: string, agentId: string, key: string, other: Partial<Fence>): Promise<void> {
+  const config = readConfig({ PALIMPSEST_HOME: folder, LOG_LEVEL: 'silent' });
+  const { container, close } = makeContainer(config, stack.backends, makeLog({ level: 'silent' }));
+  try {
+    const system = await container.getAsync(T.system);
+    const [event] = await system.log.readStream(`agent-${agentId}`);
+    const twinId = agentIdOf(key, 0);
+    const recorded = event?.data as { readonly fence: Fence }; // as agent.enrolled declares
+    const fence = { ...recorded.fence, key, outcome: twinId, ...other };
+    const data = { ...recorded, name: 'Researcher', persona: 'Reads.', agentId: twinId, fence };
+    const commandId = randomUUID();
+    const actor = { type: 'user' as const, id: ownerId };
+    const streams = makeStreams(system, { ownerId, actor, correlationId: randomUUID(), commandId });
+    await streams.begin(`agent-${twinId}`, { type: 'agent.enrolled', data, id: randomUUID() });
+  } finally {
+    await close();
+  }
+}
+
 describe('W5 idempotency', () => {
   it('a replay answers the recorded outcome, executes nothing, and appends an access event', async () => {
     const carol = await stack.user('Carol');
@@ -333,6 +358,26 @@ describe('W5 idempotency', () => {
     ];
     expect(replies.map(({ status, code }) => [status, code])).toEqual(Array(3).fill([409, 'conflict']));
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it.each<[string, Partial<Fence>]>([
+    ['scope', { scope: 'user:another' }],
+    ['replay mode', { replayMode: 'shared' }],
+  ])('another %s in the fence meets the same conflict, and nothing more is stored', async (_, other) => {
+    const carol = await stack.user('Carol');
+    const [body, twin] = [request(), request()];
+    const { id } = agentOf(await enroll(carol, body));
+    await recordTwin(carol.userId, id, twin.idempotencyKey, other);
+    const before = await countsOf(carol.userId);
+    const correlationId = randomUUID();
+    const replies = [await enroll(carol, { ...twin, correlationId }), await enroll(bob, { ...body, correlationId })];
+    expect(replies.map(({ status, code }) => [status, code])).toEqual(Array(2).fill([409, 'conflict']));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    expect((await countsOf(carol.userId)).events).toEqual(before.events);
+    // All else being equal it would have been a replay.
+    const same = request();
+    await recordTwin(carol.userId, id, same.idempotencyKey, {});
+    expect((await enroll(carol, same)).body).toMatchObject({ replayed: true });
   });
 
   it('a submitter whose authorization was revoked since is refused, not replayed', async () => {
