@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { sql } from '../../projections/sql.js';
 import { BackendUnavailable, type ReadDbs } from '../../src/application/ports.js';
 import { appRoleOf, appRoleUrl } from '../../src/infrastructure/postgres/app-role.js';
-import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
+import { connectAlone, openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { StatementFailed } from '../../src/infrastructure/postgres/pipeline.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
@@ -160,6 +160,47 @@ describe('row-level security', () => {
     await expect(
       migrate({ url: other.url, kek, projections: [ownerless], log: quiet, folder: notesFolder }),
     ).rejects.toThrow('has no column "owner_id text not null"');
+    await other.drop();
+  });
+});
+
+describe('a database URL', () => {
+  const { username, password, host, hostname, port } = new URL(process.env['TEST_DATABASE_URL'] ?? '');
+  const inQuery = `user=${username}&password=${password}`;
+  const forms: Readonly<Record<string, (name: string) => string>> = {
+    'with its user in the query': (name) => `postgres://${host}${name}?${inQuery}`,
+    'with a user in both places': (name) => `postgres://nobody:nothing@${host}${name}?${inQuery}`,
+    'without a host': (name) => `postgres://${name}?host=${hostname}&port=${port}&${inQuery}`,
+    'with options beside': (name) => `postgres://${username}:${password}@${host}${name}?application_name=a%20b`,
+  };
+
+  it.each(Object.entries(forms))('%s keeps tenants apart like any other', async (_, form) => {
+    const url = form(new URL(fresh.url).pathname);
+    await migrated(url);
+    const opened = openDatabase({ url, kek, log: quiet, appConnections: 1 });
+    const [ann] = await makeReadDbs(opened)
+      .for('ann')
+      .rows(sql`select current_user as "role", count(*) as n from notes`);
+    expect(ann).toEqual({ role: appRoleOf(new URL(fresh.url).pathname.slice(1)), n: '1' });
+    await opened.close();
+  });
+
+  it.each(['postgres://localhost', 'postgres:///?host=localhost', 'postgres://a b'])(
+    'that does not say which database is refused in a line that names the variable: %s',
+    (url) => expect(() => appRoleUrl(url, kek)).toThrow('DATABASE_URL must'),
+  );
+
+  it('that brings in somebody else than the app role is refused', async () => {
+    const settings = { role: 'tenants_app' };
+    await expect(connectAlone(fresh.url, settings, quiet)).rejects.toThrow('DATABASE_URL does not let the role');
+  });
+
+  it('whose server does not let the app role in stops the start', async () => {
+    const other = await freshDatabase();
+    await migrated(other.url);
+    const role = appRoleOf(new URL(other.url).pathname.slice(1));
+    await database.system.run({ text: `alter role ${role} valid until '2000-01-01'`, values: [] });
+    await expect(migrated(other.url)).rejects.toThrow('DATABASE_URL does not let the role');
     await other.drop();
   });
 });

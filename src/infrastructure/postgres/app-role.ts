@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
 import { purposeKey } from '../../application/keys.js';
+import { StartupError } from '../embedded/startup-error.js';
 
 /** Postgres cuts names at this many bytes. */
 const longestName = 63;
@@ -12,18 +13,33 @@ export function appRoleOf(database: string): string {
   return `palimpsest_${createHash('sha256').update(database).digest('hex').slice(0, 32)}_app`;
 }
 
-export const appRoleOfUrl = (ownerUrl: string): string => appRoleOf(databaseOf(new URL(ownerUrl)));
+export const appRoleOfUrl = (ownerUrl: string): string => appRoleOf(databaseOf(parsed(ownerUrl)));
 
 /** The same database as the app role. Its password comes from the KEK, so every process that has the KEK knows it. */
 export function appRoleUrl(ownerUrl: string, kek: Buffer): string {
-  const url = new URL(ownerUrl);
-  url.username = encodeURIComponent(appRoleOfUrl(ownerUrl));
-  url.password = appPassword(kek);
+  const url = parsed(ownerUrl);
+  const database = databaseOf(url);
+  url.username = '';
+  url.password = '';
+  url.pathname = `/${encodeURI(database)}`;
+  // The driver looks here first, and a URL without a host has no other place for them.
+  url.searchParams.set('user', appRoleOf(database));
+  url.searchParams.set('password', appPassword(kek));
   return url.href;
 }
 
+function parsed(ownerUrl: string): URL {
+  if (!URL.canParse(ownerUrl)) throw new StartupError('DATABASE_URL must be a URL, as postgres://user@host/database.');
+  return new URL(ownerUrl);
+}
+
 /** A URL without a database means the one named like its user. */
-const databaseOf = (url: URL): string => decodeURIComponent(url.pathname.slice(1) || url.username);
+function databaseOf(url: URL): string {
+  const user = url.searchParams.get('user') ?? decodeURIComponent(url.username);
+  const database = decodeURI(url.pathname.slice(1)) || user;
+  if (database === '') throw new StartupError('DATABASE_URL must name a database, as postgres://user@host/database.');
+  return database;
+}
 
 const appPassword = (kek: Buffer): string => purposeKey(kek, 'database role').toString('hex');
 

@@ -1,7 +1,8 @@
 import { Client, Pool, type ClientBase, type PoolClient } from 'pg';
 import type { Sql } from '../../../projections/sql.js';
 import type { Log } from '../../application/ports.js';
-import { appRoleUrl } from './app-role.js';
+import { StartupError } from '../embedded/startup-error.js';
+import { appRoleOfUrl, appRoleUrl } from './app-role.js';
 import { asPortFault } from './faults.js';
 import { runTogether, type Outcome } from './pipeline.js';
 
@@ -41,6 +42,8 @@ export interface DatabaseOptions {
 }
 
 export interface SessionSettings {
+  /** The role that it must be: a connection that turns out to be another's is refused. */
+  readonly role?: string;
   readonly schema?: string;
   readonly statementTimeoutMs?: number;
   /** False where what is written can be written again from the log. */
@@ -52,7 +55,7 @@ export interface SessionSettings {
 
 /** Opens the pools; connections are made when they are first needed. `migrate` must have run before. */
 export function openDatabase({ url, kek, log, appConnections = 16, systemConnections = 6 }: DatabaseOptions): Database {
-  const app = openPool(appRoleUrl(url, kek), appConnections, { readOnly: true }, log);
+  const app = openPool(appRoleUrl(url, kek), appConnections, appSession(url), log);
   const system = openPool(url, systemConnections, {}, log);
   return {
     app: { run: (...statements) => runOn(app, statements) },
@@ -63,6 +66,16 @@ export function openDatabase({ url, kek, log, appConnections = 16, systemConnect
     },
   };
 }
+
+/** Whoever tenants' reads would come in as, nothing might keep tenants apart. */
+export class NotLetIn extends StartupError {
+  constructor(role: string) {
+    super(`DATABASE_URL does not let the role ${role} in as itself, which tenants' reads need.`);
+  }
+}
+
+/** How tenants' reads use a connection. */
+export const appSession = (ownerUrl: string): SessionSettings => ({ readOnly: true, role: appRoleOfUrl(ownerUrl) });
 
 function openPool(connectionString: string, max: number, settings: SessionSettings, log: Log): Pool {
   const pool = new Pool({
@@ -104,7 +117,7 @@ export async function connectAlone(connectionString: string, settings: SessionSe
 
 async function prepareSession(
   client: ClientBase,
-  { schema = readModelSchema, durable = true, readOnly = false, byKey = false, ...settings }: SessionSettings,
+  { schema = readModelSchema, durable = true, readOnly = false, byKey = false, role, ...settings }: SessionSettings,
 ): Promise<void> {
   const values = {
     search_path: schema,
@@ -117,10 +130,11 @@ async function prepareSession(
     ...(byKey && { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }),
   };
   const entries = Object.entries(values);
-  await client.query(
-    `select ${entries.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`,
+  const { rows } = await client.query<{ who: string }>(
+    `select current_user as who, ${entries.map((_, index) => `set_config($${index * 2 + 1}, $${index * 2 + 2}, false)`).join(', ')}`,
     entries.flat(),
   );
+  if (role !== undefined && rows[0]?.who !== role) throw new NotLetIn(role);
 }
 
 async function runOn(pool: Pool, statements: readonly Sql[]): Promise<readonly Outcome[]> {

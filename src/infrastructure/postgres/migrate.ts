@@ -3,10 +3,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseError, escapeIdentifier, type ClientBase } from 'pg';
 import type { Projection } from '../../../projections/projection.js';
-import type { Log } from '../../application/ports.js';
+import { BackendUnavailable, type Log } from '../../application/ports.js';
 import { StartupError } from '../embedded/startup-error.js';
-import { ensureAppRole } from './app-role.js';
-import { connectAlone, readModelSchema } from './database.js';
+import { appRoleUrl, ensureAppRole } from './app-role.js';
+import { appSession, connectAlone, NotLetIn, readModelSchema } from './database.js';
 import { asPortFault } from './faults.js';
 import { lockNumbers } from './locks.js';
 import { formOf, makeTables, projectionsFolder } from './read-model-tables.js';
@@ -43,7 +43,8 @@ export async function migrate({
     await client.query('select pg_advisory_lock($1, $2)', lockNumbers.migration);
     await prepareSchemas(client);
     for (const migration of readMigrations()) await runOnce(client, migration, log);
-    const appRole = await ensureAppRole(client, url, typeof kek === 'function' ? await kek(client) : kek);
+    const rootKey = typeof kek === 'function' ? await kek(client) : kek;
+    const appRole = await ensureAppRole(client, url, rootKey);
     await client.query(
       `grant usage on schema ${readModelSchema} to ${escapeIdentifier(appRole)};
        revoke create on schema ${readModelSchema} from public`,
@@ -51,6 +52,7 @@ export async function migrate({
     await inTransaction(client, () => secureTables(client, readModelSchema, ['key_usage'], appRole));
     for (const projection of projections) await prepareProjection(client, projection, folder, appRole);
     await assertTenancy(client, appRole);
+    await assertLetIn(appRole, url, rootKey, log);
   } catch (fault) {
     throw isRefusedPrivilege(fault)
       ? new StartupError('The user in DATABASE_URL may not make the roles, schemas and tables that are needed.')
@@ -61,6 +63,20 @@ export async function migrate({
 }
 
 const isRefusedPrivilege = (fault: unknown): boolean => fault instanceof DatabaseError && fault.code === '42501';
+
+/** What is true of the app role helps only those who come in as it. */
+async function assertLetIn(appRole: string, url: string, rootKey: Buffer, log: Log): Promise<void> {
+  try {
+    await (await connectAlone(appRoleUrl(url, rootKey), appSession(url), log)).end();
+  } catch (fault) {
+    const cause = fault instanceof BackendUnavailable ? fault.cause : undefined;
+    const isRefused = cause instanceof DatabaseError && cause.code?.startsWith(refusedLogins) === true;
+    throw isRefused ? new NotLetIn(appRole) : fault;
+  }
+}
+
+/** SQLSTATE class. */
+const refusedLogins = '28';
 
 async function prepareSchemas(client: ClientBase): Promise<void> {
   await client.query(`
