@@ -5,6 +5,7 @@ import {
   persistentSubscriptionToStreamSettingsFromDefaults,
   streamNameFilter,
 } from '@eventstore/db-client';
+import { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js';
 import { startEventStore, type EventStore } from '../../../src/infrastructure/embedded/eventstore/server.js';
@@ -12,6 +13,7 @@ import { append, failureOf, freshStream, happened, Listener } from './conformanc
 import { framed, rawCall } from './raw-call.js';
 
 const READ = '/event_store.client.streams.Streams/Read';
+const GOSSIP = '/event_store.client.gossip.Gossip/Read';
 const BATCH = '/event_store.client.streams.Streams/BatchAppend';
 
 describe('the protocol of the embedded event store', () => {
@@ -31,6 +33,18 @@ describe('the protocol of the embedded event store', () => {
     const stream = freshStream();
     await append(discovering, stream, [1]);
     await discovering.dispose();
+  });
+
+  it.each([
+    ['store.example:443', 'store.example', 443],
+    ['[::1]:2113', '[::1]', 2113],
+    ['store.example', 'store.example', 'its own'],
+    ['store.example:http', '127.0.0.1', 'its own'],
+  ])('tells a client that has reached it at %j where to come', async (authority, address, port) => {
+    const { bytes } = await rawCall(store.port, GOSSIP, framed(Buffer.alloc(0)), { ':authority': authority });
+    const [member] = ClusterInfo.deserializeBinary(bytes.subarray(5)).getMembersList();
+    const endPoint = member?.getHttpEndPoint();
+    expect([endPoint?.getAddress(), endPoint?.getPort()]).toEqual([address, port === 'its own' ? store.port : port]);
   });
 
   it('answers what it does not serve with one sentence on what to use instead', async () => {

@@ -74,4 +74,27 @@ describe('an event store with TLS and credentials', () => {
   it('says how it can be reached in its URL', () => {
     expect(store.url).toMatch(/^esdb:\/\/127\.0\.0\.1:\d+\?tls=true&/);
   });
+
+  describe('that listens on every address', () => {
+    let open: EventStore;
+    beforeAll(async () => {
+      const credentials = [{ username: 'admin', password: 'pw' }];
+      open = await startEventStore({ memory: true, host: '0.0.0.0', tls: certificate, credentials });
+    });
+    afterAll(() => open.stop());
+
+    it.each(['127.0.0.1', 'localhost'])('is found by a client that discovers its cluster at %s', async (host) => {
+      const client = EventStoreDBClient.connectionString(
+        `esdb+discover://admin:pw@${host}:${open.port}?tls=true&tlsCAFile=${encodeURIComponent(certificate.certFile)}`,
+      );
+      clients.push(client);
+      const stream = freshStream();
+      await append(client, stream, [1]);
+      expect(await contentsOf(client, stream)).toEqual([[0n, 1]]);
+    });
+
+    it('names one at which it can be reached from here', () => {
+      expect(open.url).toMatch(/^esdb:\/\/127\.0\.0\.1:\d+\?tls=true&/);
+    });
+  });
 });

@@ -34,7 +34,7 @@ export type EventStoreOptions = CommonOptions &
   );
 
 export interface EventStore {
-  /** What the official client connects to. */
+  /** What the official client connects to on this machine. */
   readonly url: string;
   readonly port: number;
   /** Removes truncated and deleted events for good, while the store serves. */
@@ -52,10 +52,12 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
   const { host = '127.0.0.1', port = 0, tls, credentials = [], log = () => undefined } = options;
   refuseUnsafe(host, tls !== undefined, credentials.length > 0);
   const engine = new Engine(await openStore(options), log);
+  const reachable = reachableHost(host);
   let bound = 0;
   try {
     await engine.start();
-    const serve = routes({ engine, address: host, port: () => bound, authenticate: basicAuthentication(credentials) });
+    const authenticate = basicAuthentication(credentials);
+    const serve = routes({ engine, host: reachable, port: () => bound, authenticate });
     const listener = await listen({
       host,
       port,
@@ -73,7 +75,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Event
       await engine.stop();
     };
     return {
-      url: urlOf(host, bound, tls !== undefined),
+      url: urlOf(reachable, bound, tls !== undefined),
       port: bound,
       scavenge: () => engine.scavenge(),
       stop: () => (stopped ??= stop()),
@@ -113,6 +115,9 @@ function refuseUnsafe(host: string, tls: boolean, credentials: boolean): void {
   if (!tls || !credentials)
     throw new Error(`An event store on ${host} needs TLS and credentials; plain is for loopback.`);
 }
+
+/** Who listens everywhere is reached here, too. */
+const reachableHost = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
 const urlOf = (host: string, port: number, tls: boolean): string =>
   `esdb://${host.includes(':') ? `[${host}]` : host}:${port}?tls=${tls}&keepAliveInterval=10000&keepAliveTimeout=10000`;

@@ -22,8 +22,19 @@ export function supportedMethods(methods: readonly Method[]): Buffer {
 
 const LEADER = 8;
 
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The address in the `:authority` of a call: where its client has reached this node, and can reach it again. */
+export function addressIn(authority: string | undefined): Partial<Address> {
+  const [, host, port] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(authority ?? '') ?? [];
+  return { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port: Number(port) }) };
+}
+
 /** A cluster of one, which leads itself. */
-export const clusterOfOne = (instanceId: string, address: string, port: number, now: number): Buffer =>
+export const clusterOfOne = (instanceId: string, { host, port }: Address, now: number): Buffer =>
   new WireWriter()
     .message(1, (member) =>
       member
@@ -31,6 +42,6 @@ export const clusterOfOne = (instanceId: string, address: string, port: number, 
         .number(2, now * 10_000)
         .number(3, LEADER)
         .number(4, 1)
-        .message(5, (endPoint) => endPoint.string(1, address).number(2, port)),
+        .message(5, (endPoint) => endPoint.string(1, host).number(2, port)),
     )
     .finish();

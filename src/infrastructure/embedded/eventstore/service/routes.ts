@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import { MAX_MESSAGE_BYTES } from '../engine/limits.js';
 import type { Call } from '../grpc/call.js';
 import { CallError, Status } from '../grpc/status.js';
-import { clusterOfOne, supportedMethods, type Method } from '../protocol/node-info.js';
+import { addressIn, clusterOfOne, supportedMethods, type Method } from '../protocol/node-info.js';
 import { append, removal } from './append.js';
 import { batchAppend } from './batch-append.js';
 import { read } from './read.js';
@@ -33,23 +33,26 @@ const methods: readonly Method[] = [
 
 export interface Node {
   readonly engine: Engine;
-  /** Where clients are told to find this node. */
-  readonly address: string;
+  /** Where this node is found by clients whose calls do not say where they have found it. */
+  readonly host: string;
   readonly port: () => number;
   /** Throws unless the caller may read and write. */
   readonly authenticate: (call: Call) => void;
 }
 
 /** Sends each call to what serves it. What is asked before anyone can log in needs no credentials. */
-export function routes({ engine, address, port, authenticate }: Node): (call: Call) => void {
+export function routes({ engine, host, port, authenticate }: Node): (call: Call) => void {
   const instanceId = randomUUID();
-  const open: Readonly<Record<string, () => Buffer>> = {
+  const open: Readonly<Record<string, (call: Call) => Buffer>> = {
     [`/${FEATURES}/GetSupportedMethods`]: () => supportedMethods(methods),
-    [`/${GOSSIP}/Read`]: () => clusterOfOne(instanceId, address, port(), Date.now()),
+    [`/${GOSSIP}/Read`]: ({ headers }) => {
+      const address = { host, port: port(), ...addressIn(headers[':authority']) };
+      return clusterOfOne(instanceId, address, Date.now());
+    },
   };
   return (call) => {
     const answer = open[call.path];
-    if (answer) return call.receive({ onMessage: () => call.reply(answer()) }, MAX_MESSAGE_BYTES);
+    if (answer) return call.receive({ onMessage: () => call.reply(answer(call)) }, MAX_MESSAGE_BYTES);
     authenticate(call);
     const handler = handlers[call.path];
     if (!handler) throw new CallError(Status.unimplemented, insteadOf(call.path));
