@@ -343,7 +343,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
 // What leaves nothing behind, so that dying there shows nothing that dying at the effect before does not.
 const eventLogReads: (keyof EventLog)[] = ['readStream', 'last', 'readAll', 'head', 'subscribe', 'ping', 'close'];
 const workingReads: (keyof WorkingState)[] = [
-  ...(['entries', 'content', 'exists', 'state', 'touched', 'scan', 'runId', 'ping', 'close'] as const),
+  ...(['entries', 'latest', 'content', 'exists', 'state', 'touched', 'scan', 'runId', 'ping', 'close'] as const),
   ...(['connection', 'isChecked', 'checked'] as const),
 ];
 const vaultReads: (keyof Vault)[] = ['holds', 'standing', 'staged', 'stagedLongerThan', 'find', 'open'];

@@ -36,9 +36,26 @@ export interface LedgerPage {
  * first place. Who goes on after a clear begins with what was appended since, in the order of the ledger; against it, there is nothing more.
  */
 export async function readEntries(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
+  return (await isReadable(pad, work)) ? stretchOf(pad, stretch, work) : undefined;
+}
+
+/** The end of the ledger: at most so many entries, and no more of them than take so many bytes where they are kept. */
+export async function readLatest(
+  pad: PadRef,
+  most: { readonly entries: number; readonly bytes: number },
+  work: PadWork,
+): Promise<LedgerPage | undefined> {
+  if (!(await isReadable(pad, work))) return undefined;
+  const read = () => work.working.latest(pad, most.entries, most.bytes);
+  const page = (await read()) ?? ((await reconcile(pad, work)) ? await read() : undefined);
+  if (!page) return undefined;
+  const before = page.length - page.entries.length - page.lost.length - page.repeats.length;
+  return pageOf(page, shown(page.entries), before > 0 ? before + 1 : undefined);
+}
+
+async function isReadable(pad: PadRef, work: PadWork): Promise<boolean> {
   const state = await work.streams.load(scratchpad, pad.scratchpadId);
-  if (state.status !== 'open' || !(await isSound(pad, work))) return undefined;
-  return stretchOf(pad, stretch, work);
+  return state.status === 'open' && (await isSound(pad, work));
 }
 
 async function stretchOf(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {

@@ -2,23 +2,23 @@ import { isRefusal, refuse, type Refusal } from '../domain/kernel/refusal.js';
 import type { EntryKind } from '../domain/scratchpad/entry-kinds.js';
 import { readContent } from './pad-content.js';
 import { summaryOf } from './pad-kinds.js';
-import { readEntries } from './pad-reading.js';
+import { readLatest } from './pad-reading.js';
 import type { PadWork } from './pads.js';
 import type { PadRef } from './ports.js';
 
-/** At most this many entries stand in a view; the list pages through all of them. */
-const maxViewed = 1000;
+/** What stands in a view at most; the list pages through all entries. */
+const most = { entries: 1000, bytes: 1024 * 1024 };
+
+/** For the descriptions of the operations that answer with a view. */
+export const viewedEntries = `the last ${most.entries}, or as many of them as fit into ${most.bytes} bytes`;
 
 /** What an agent reads before it acts: two labelled sections, entries numbered by their place in the ledger (S8). */
 export async function viewOf(pad: PadRef, work: PadWork) {
-  const [content, ledger] = await Promise.all([
-    readContent(pad, work),
-    readEntries(pad, { order: 'desc', limit: maxViewed, after: undefined }, work),
-  ]);
+  const [content, ledger] = await Promise.all([readContent(pad, work), readLatest(pad, most, work)]);
   if (isRefusal(content)) return content;
   if (!ledger) return refuse('not_found') satisfies Refusal;
-  const shown = ledger.entries.toReversed();
-  const earlier = Math.max(0, ledger.length - maxViewed);
+  const shown = ledger.entries;
+  const earlier = ledger.next ? ledger.next.index - 1 : 0;
   const told = [
     ...shown.map((entry) => ({ index: entry.index, line: lineOf(entry) })),
     ...ledger.lost.map(([from, to]) => ({ index: from, line: lostLine(from, to) })),

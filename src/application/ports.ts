@@ -258,6 +258,11 @@ export interface WorkingState {
    * clear removed, undefined when it is no longer kept aside.
    */
   entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined>;
+  /**
+   * The last elements, at most `limit`, and of them no more than take `bytes` where they are kept, but one in any case;
+   * undefined when the pad is absent. One round trip.
+   */
+  latest(pad: PadRef, limit: number, bytes: number): Promise<LedgerElements | undefined>;
   /** Stages a text for the content event `eventId`; false when the pad is absent. Invisible until promoted. */
   stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean>;
   /**

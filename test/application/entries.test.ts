@@ -84,6 +84,34 @@ describe('an entry', () => {
   });
 });
 
+describe('large entries', () => {
+  const content = 'x'.repeat(60_000);
+  const appendMany = async (count: number) => {
+    for (let n = 0; n < count; n += 1) await append(ada.key, 'note', {}, content);
+  };
+
+  it('stand in a view as far as a mebibyte goes, the last of them', async () => {
+    await appendMany(40);
+    const view = dataOf<{ text: string; entryCount: number; earlier: number }>(
+      await app.call(ada.key, 'scratchpad.view', pad),
+    );
+    expect(view).toMatchObject({ entryCount: 40, earlier: 23 });
+    expect(view.text).toContain('(23 earlier entries are not shown)\n[24] x');
+    expect(view.text.match(/\[\d+\]/g)).toEqual(Array.from({ length: 17 }, (_, n) => `[${n + 24}]`));
+  });
+
+  it('make a page that looks for others a short one, and the next goes on', async () => {
+    await appendMany(250);
+    await append(ada.key, 'verified', { source: 's' });
+    const find = (cursor?: string) =>
+      app.call(ada.key, 'scratchpad.entry.list', { ...pad, kind: 'verified', limit: 3, cursor });
+    const { result } = await find();
+    expect(result).toMatchObject({ data: [], page: { nextCursor: expect.any(String) as unknown } });
+    const next = await find(('page' in result && result.page.nextCursor) || undefined);
+    expect(next.result).toMatchObject({ data: [{ index: 251 }], page: { nextCursor: null } });
+  });
+});
+
 describe('a claim', () => {
   it('is a conflict for the second worker until it runs out, in whatever spelling', async () => {
     const [one, two] = [await boundKey('worker'), await boundKey('worker')];

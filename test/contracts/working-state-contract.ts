@@ -84,6 +84,29 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
         await expect(working.entries(pad, after, limit)).resolves.toEqual({ ...nothing, length: 7 });
     });
 
+    it('gives the last elements, so many of them or so many bytes', async () => {
+      const pad = await made();
+      await expect(working.latest(pad, 10, 1_000)).resolves.toEqual(nothing);
+      for (let number = 1; number <= 40; number += 1) await working.append(pad, entry(String(number).repeat(2_000)));
+      const indexes = async (limit: number, bytes: number) =>
+        (await working.latest(pad, limit, bytes))?.entries.map(({ index }) => index);
+      await expect(indexes(3, 1_000_000)).resolves.toEqual([38, 39, 40]);
+      await expect(indexes(100, 1_000_000)).resolves.toHaveLength(40);
+      await expect(indexes(100, 10_000)).resolves.toEqual([39, 40]);
+      await expect(indexes(100, 1)).resolves.toEqual([40]);
+      await expect(working.latest(pad, 1, 1)).resolves.toMatchObject({ length: 40, clears: 0 });
+      await expect(working.latest(newPad(), 10, 1_000)).resolves.toBeUndefined();
+    });
+
+    it('gives large entries whole and in order, however many are asked for', async () => {
+      const pad = await made();
+      const large = Array.from({ length: 60 }, (_, number) => entry(String(number).padEnd(60_000, '.')));
+      for (const one of large) await working.append(pad, one);
+      const page = await working.entries(pad, 5, 50);
+      expect(page?.entries.map(({ id }) => id)).toEqual(large.slice(5, 55).map(({ id }) => id));
+      expect(page?.entries.map(({ index }) => index)).toEqual(Array.from({ length: 50 }, (_, n) => n + 6));
+    });
+
     it('keeps every one of many entries that are appended at the same time, in one order', async () => {
       const pad = await made();
       const writers = Array.from({ length: 200 }, (_, number) => entry(String(number)));

@@ -86,6 +86,33 @@ describe('a scratchpad in Redis', () => {
   });
 });
 
+describe('a ledger that others read while it changes', () => {
+  it('is never shown as a mixture of before and after a clear', async () => {
+    const pad = newPad();
+    await working.create(pad, at);
+    const old = Array.from({ length: 50 }, () => entry('old'.padEnd(60_000, '.')));
+    for (const one of old) await working.append(pad, one);
+    const reading = working.entries(pad, 0, 100);
+    await working.clearEntries(pad, 'c1');
+    for (let count = 0; count < 50; count += 1) await working.append(pad, entry('new'.padEnd(60_000, '.')));
+    const page = await reading;
+    const isOld = page?.entries.map(({ content }) => content.startsWith('old')) ?? [];
+    expect(isOld).toEqual(Array(page?.clears === 0 ? 50 : isOld.length).fill(page?.clears === 0));
+  });
+
+  it('keeps nobody else waiting, however large its entries are', async () => {
+    const [large, other] = [newPad(), newPad()];
+    for (const pad of [large, other]) await working.create(pad, at);
+    for (let count = 0; count < 100; count += 1) await working.append(large, entry('x'.repeat(64_000)));
+    const reads = Array.from({ length: 8 }, () => working.entries(large, 0, 1_000));
+    let ended = 0;
+    for (const read of reads) void read.then(() => (ended += 1));
+    await expect(working.append(other, entry())).resolves.toMatchObject({ index: 1 });
+    expect(ended).toBe(0);
+    for (const read of reads) await expect(read).resolves.toMatchObject({ length: 100 });
+  });
+});
+
 describe('working state behind a bad line', () => {
   let proxy: TcpProxy;
   let shaky: RedisWorkingState;

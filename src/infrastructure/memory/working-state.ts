@@ -66,7 +66,22 @@ export class MemoryWorkingState implements WorkingState {
   async entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined> {
     const found = this.pads.get(nameOf(pad));
     const list = clearId === undefined ? found?.list : found?.cleared.get(clearId);
+    return list && this.elementsOf(list, after, limit);
+  }
+
+  async latest(pad: PadRef, limit: number, bytes: number): Promise<LedgerElements | undefined> {
+    const list = this.pads.get(nameOf(pad))?.list;
     if (!list) return undefined;
+    let [count, left] = [0, bytes];
+    for (const element of list.elements.slice(-limit).reverse()) {
+      left -= Buffer.byteLength(JSON.stringify(element));
+      if (left < 0 && count > 0) break;
+      count += 1;
+    }
+    return this.elementsOf(list, list.elements.length - count, count);
+  }
+
+  private elementsOf(list: List, after: number, limit: number): LedgerElements {
     const page = list.elements
       .slice(after, after + limit)
       .map((element, place) => [element, after + place + 1] as const);

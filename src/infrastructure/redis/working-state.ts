@@ -3,7 +3,8 @@ import type { PadRef, Pushed, WorkingState } from '../../application/ports.js';
 import { Checks } from './checks.js';
 import { connect, replies, run } from './connection.js';
 import { assertDurable } from './durability.js';
-import { entryText, headerOf, lostElement, readElements, readEntry, readHeader } from './entry-form.js';
+import { entryText, headerOf, lostElement, readEntry, readHeader } from './entry-form.js';
+import { LedgerReads } from './ledger-reads.js';
 import { scanPads } from './scan.js';
 import { withScripts } from './scripts.js';
 
@@ -34,6 +35,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
   const touched = `${prefix}scratchpads:touched`;
   const audited = `${prefix}scratchpads:audited`;
   const checks = new Checks();
+  const reads = new LedgerReads(redis);
   // Also when it ends: what is asked for meanwhile may leave over the next one.
   for (const change of ['ready', 'close']) redis.on(change, () => checks.reconnected());
 
@@ -69,19 +71,9 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       }),
 
     entries: (pad, after, limit, clearId) =>
-      run(async () => {
-        const list = clearId === undefined ? entries(pad) : key(pad, `cleared:${clearId}`);
-        const [page, length, head] = replies(
-          await redis
-            .multi()
-            .lrange(list, after + 1, after + limit)
-            .llen(list)
-            .lindex(list, 0)
-            .exec(),
-        ) as [string[], number, string | null]; // What the three commands answer.
-        if (head === null) return undefined;
-        return { ...readElements(limit > 0 ? page : [], after + 1), length: length - 1, ...readHeader(head) };
-      }),
+      run(() => reads.after(clearId === undefined ? entries(pad) : key(pad, `cleared:${clearId}`), after, limit)),
+
+    latest: (pad, limit, bytes) => run(() => reads.last(entries(pad), limit, bytes)),
 
     stage: (pad, revision, eventId, text) =>
       run(async () => (await redis.padStage(content(pad), touched, revision, eventId, text, memberOf(pad))) === 1),

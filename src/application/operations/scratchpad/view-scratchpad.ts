@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { operation } from '../../operation.js';
-import { viewOf } from '../../pad-view.js';
+import { viewedEntries, viewOf } from '../../pad-view.js';
 import { id } from '../../schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 export const viewScratchpad = operation({
   name: 'scratchpad.view',
   kind: 'query',
-  summary: 'Read content and numbered entries as one text.',
+  summary: `Read content and numbered entries as one text: ${viewedEntries}.`,
   http: 'GET /v1/scratchpads/{scratchpadId}/view',
   scope: 'scratchpads:read',
   price: 'free',

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { operation } from '../../operation.js';
-import { viewOf } from '../../pad-view.js';
+import { viewedEntries, viewOf } from '../../pad-view.js';
 import { toolPad } from './tool-pad.js';
 
 export const readScratchpad = operation({
   name: 'read_scratchpad',
   kind: 'query',
-  summary: 'Read the shared scratchpad: the plan, and the numbered entries that everyone appended.',
+  summary: `Read the shared scratchpad: the plan, and the numbered entries that everyone appended, ${viewedEntries}.`,
   http: 'GET /v1/tools/read_scratchpad',
   scope: 'scratchpads:read',
   tool: { type: 'scratchpad' },
