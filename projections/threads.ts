@@ -12,7 +12,8 @@ export const threadRows: Projection<Extract<ThreadEvent, { type: `thread.${strin
     select ${threadId}, id, ${title}, ${metadata}, ${at}, ${at}, ${position}
     from users where id = ${ownerId} on conflict (id) do nothing`,
   'thread.updated': ({ threadId, title, metadata }, { ownerId, at }) => sql`
-    update threads set title = ${title}, metadata = ${metadata}, updated_at = ${at}
+    update threads set title = case when ${title !== undefined} then ${title ?? null} else title end,
+      metadata = coalesce(${metadata ?? null}, metadata), updated_at = ${at}
     where owner_id = ${ownerId} and id = ${threadId}`,
   'thread.scratchpad_attached': ({ threadId, scratchpadId }, { ownerId, at, position }) => [
     sql`update threads set scratchpad_id = ${scratchpadId}, updated_at = ${at} where owner_id = ${ownerId} and id = ${threadId}`,

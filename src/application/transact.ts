@@ -73,6 +73,8 @@ export interface Streams {
     aggregate: Aggregate<State, Event>,
     id: string,
   ): AsyncIterable<DecodedEvent>;
+  /** The event at a revision of this owner's stream. */
+  eventAt(stream: string, revision: number): Promise<DecodedEvent | undefined>;
   /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
   first(stream: string): Promise<DecodedEvent | undefined>;
   /**
@@ -200,6 +202,11 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
         const page = await store.events(`${aggregate.category}-${id}`, from, end - from);
         yield* page.filter(({ metadata }) => metadata.ownerId === context.ownerId).reverse();
       }
+    },
+
+    async eventAt(stream, revision) {
+      const [event] = await store.events(stream, revision, 1);
+      return event?.metadata.ownerId === context.ownerId ? event : undefined;
     },
 
     first: async (stream) => (await store.events(stream, 0, 1))[0],

@@ -86,12 +86,18 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
   'credential.deleted': { credentialId: 'cred_1', provider: 'anthropic', upTo: '64' },
 };
 
+/** Further forms of types whose fields became optional, as the store keeps them too. */
+const furtherSamples: readonly (readonly [keyof typeof eventSchemas, Readonly<Record<string, unknown>>])[] = [
+  ['thread.updated', { threadId: 'thread_1', title: 'Plan' }],
+  ['thread.updated', { threadId: 'thread_1', metadata: { a: 'b' } }],
+];
+
 const stored = (event: ReturnType<typeof encode>) => ({ ...event, stream: 'thread-1', revision: 0, position: 1n });
 
 describe('every event type', () => {
   it('has a stored sample', () => expect(Object.keys(samples).sort()).toEqual(Object.keys(eventSchemas).sort()));
 
-  it.each(Object.entries(samples))('%s reads back as it was written', async (type, data) => {
+  it.each([...Object.entries(samples), ...furtherSamples])('%s reads back as it was written', async (type, data) => {
     const keys = new MemorySubjectKeys();
     const event = stored(encode(id, { type, data }, metadata, await keys.toSeal(ownerId)));
     expect(decode(event, await keys.toOpen(new Set([ownerId]))).data).toEqual(data);

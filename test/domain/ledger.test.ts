@@ -22,7 +22,7 @@ const lost = (from: number, to: number, clears = 0): LedgerEvent => ({
 const after = (...events: readonly LedgerEvent[]) =>
   fold(
     ledger,
-    events.map((event, n) => ({ ...event, id: `event-${n}`, at: '2026-01-01T00:00:00.000Z' })),
+    events.map((event, n) => ({ ...event, id: `event-${n}`, revision: n, at: '2026-01-01T00:00:00.000Z' })),
   );
 
 describe('ranges', () => {

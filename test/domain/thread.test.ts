@@ -30,6 +30,11 @@ describe('a thread', () => {
     given(created)
       .when(threads.update, { title: 'New', metadata: { a: 'b' } })
       .then({ type: 'thread.updated', data: { threadId: 'thread_1', title: 'New', metadata: { a: 'b' } } }));
+  it('says of a change only what changes', () =>
+    given(created)
+      .when(threads.update, { title: null })
+      .then({ type: 'thread.updated', data: { threadId: 'thread_1', title: null } }));
+  it('is not changed by nothing', () => given(created).when(threads.update, {}).thenNothing());
   it('cannot be changed before it exists', () =>
     given().when(threads.update, { title: null, metadata: {} }).thenRefused('not_found'));
   it('can be deleted', () => given(created).when(threads.remove).then(deleted(null)));

@@ -27,6 +27,17 @@ describe('threads', () => {
     expect((await ada.patch(`/v1/threads/${id}`, { title: 'x' })).code).toBe('not_found');
   });
 
+  it('keep every change, however many are made at once and however far behind the read model is', async () => {
+    const { data } = await ada.post('/v1/threads', { title: 'Plan' }, { prefer: 'respond-async' });
+    const path = `/v1/threads/${(data as Thread).id}`;
+    for (let round = 0; round < 20; round += 1) {
+      const [title, metadata] = [`title ${round}`, { round: `${round}` }];
+      const replies = await Promise.all([ada.patch(path, { title }), ada.patch(path, { metadata })]);
+      expect(replies.map(({ status }) => status)).toEqual([200, 200]);
+      expect((await ada.get(path)).data).toMatchObject({ title, metadata });
+    }
+  });
+
   it('page without a gap or a repeat, although all of them were made at once', async () => {
     const bob = await stack.user('Bob');
     const made = await Promise.all(Array.from({ length: 50 }, (_, n) => bob.post('/v1/threads', { title: `${n}` })));

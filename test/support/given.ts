@@ -9,7 +9,7 @@ export const givenFor =
   (...history: readonly Event[]) => {
     const state = fold(
       aggregate,
-      history.map((event, index) => ({ ...event, id: `event-${index}`, at })),
+      history.map((event, index) => ({ ...event, id: `event-${index}`, revision: index, at })),
     );
     return {
       state,

@@ -14,9 +14,10 @@ export interface DomainEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What an evolution may know of an event besides its data: its id, and when it happened (RFC 3339). */
+/** What an evolution may know of an event besides its data: its id, its place in the stream, when it happened (RFC 3339). */
 export interface EventFacts {
   readonly id: string;
+  readonly revision: number;
   readonly at: string;
 }
 

@@ -18,10 +18,11 @@ export const threadEvents = {
     title: personal(z.string().nullable(), '[erased]'),
     metadata: personal(metadataValues, { erased: '[erased]' }),
   }),
+  // What is absent stayed as it was.
   'thread.updated': z.object({
     threadId: z.string(),
-    title: personal(z.string().nullable(), '[erased]'),
-    metadata: personal(metadataValues, { erased: '[erased]' }),
+    title: personal(z.string().nullable().optional(), '[erased]'),
+    metadata: personal(metadataValues.optional(), { erased: '[erased]' }),
   }),
   'thread.scratchpad_attached': z.object({ threadId: z.string(), scratchpadId: z.string() }),
   'thread.scratchpad_detached': z.object({ threadId: z.string(), scratchpadId: z.string() }),

@@ -4,7 +4,8 @@ import type { ThreadEvent } from './events.js';
 
 /**
  * A thread's stream is also the uniqueness set of its scratchpad: one slot, filled and emptied at exact revisions
- * (S1, 03-flows "scratchpad.create"). It keeps counts, never texts, so that it stays small however long the thread.
+ * (S1, 03-flows "scratchpad.create"). It keeps counts, never texts, so that it stays small however long the thread, and
+ * so that nothing personal is in a snapshot: where a text is to be read it says in which event.
  */
 export type Thread =
   | { readonly status: 'absent' }
@@ -14,25 +15,46 @@ export type Thread =
       readonly id: string;
       readonly scratchpadId: string | null;
       readonly messages: number;
+      readonly createdAt: string;
+      readonly updatedAt: string;
+      /** Revisions of the events that say title and metadata last. */
+      readonly titleIn: number;
+      readonly metadataIn: number;
     };
 
 export const thread: Aggregate<Thread, ThreadEvent> = {
   category: 'thread',
   initial: { status: 'absent' },
   evolve: {
-    'thread.created': (_, { threadId }) => ({ status: 'open', id: threadId, scratchpadId: null, messages: 0 }),
-    'thread.updated': (state) => state,
-    'thread.scratchpad_attached': (state, { scratchpadId }) => whileOpen(state, { scratchpadId }),
-    'thread.scratchpad_detached': (state) => whileOpen(state, { scratchpadId: null }),
+    'thread.created': (_, { threadId }, { at, revision }) => ({
+      status: 'open',
+      id: threadId,
+      scratchpadId: null,
+      messages: 0,
+      createdAt: at,
+      updatedAt: at,
+      titleIn: revision,
+      metadataIn: revision,
+    }),
+    'thread.updated': (state, { title, metadata }, { at, revision }) =>
+      whileOpen(state, {
+        updatedAt: at,
+        ...(title !== undefined && { titleIn: revision }),
+        ...(metadata !== undefined && { metadataIn: revision }),
+      }),
+    'thread.scratchpad_attached': (state, { scratchpadId }, { at }) =>
+      whileOpen(state, { scratchpadId, updatedAt: at }),
+    'thread.scratchpad_detached': (state, _, { at }) => whileOpen(state, { scratchpadId: null, updatedAt: at }),
     'thread.deleted': (_, { threadId, scratchpadId }) => ({ status: 'deleted', id: threadId, scratchpadId }),
     'message.appended': (state, { index }) => whileOpen(state, { messages: index }),
     'message.deleted': (state) => state,
   },
+  snapshotVersion: 2,
 };
 
-type OpenThread = Extract<Thread, { status: 'open' }>;
+export type OpenThread = Extract<Thread, { status: 'open' }>;
 
-const whileOpen = (state: Thread, change: Partial<Pick<OpenThread, 'scratchpadId' | 'messages'>>): Thread =>
+const whileOpen = (state: Thread, change: Partial<Omit<OpenThread, 'status' | 'id'>>): Thread =>
   state.status === 'open' ? { ...state, ...change } : state;
 
 type DataOf<Type extends ThreadEvent['type']> = Extract<ThreadEvent, { type: Type }>['data'];
@@ -40,11 +62,16 @@ type DataOf<Type extends ThreadEvent['type']> = Extract<ThreadEvent, { type: Typ
 export const create = (state: Thread, data: DataOf<'thread.created'>): Decision<ThreadEvent, 'conflict'> =>
   state.status === 'absent' ? [{ type: 'thread.created', data }] : refuse('conflict', 'This thread exists already.');
 
+/** Says only what is changed, so that changes of both at once do not undo each other. */
 export const update = (
   state: Thread,
-  change: Omit<DataOf<'thread.updated'>, 'threadId'>,
-): Decision<ThreadEvent, 'not_found'> =>
-  state.status === 'open' ? [{ type: 'thread.updated', data: { threadId: state.id, ...change } }] : refuse('not_found');
+  { title, metadata }: Omit<DataOf<'thread.updated'>, 'threadId'>,
+): Decision<ThreadEvent, 'not_found'> => {
+  if (state.status !== 'open') return refuse('not_found');
+  if (title === undefined && metadata === undefined) return [];
+  const change = { ...(title !== undefined && { title }), ...(metadata !== undefined && { metadata }) };
+  return [{ type: 'thread.updated', data: { threadId: state.id, ...change } }];
+};
 
 export const attachScratchpad = (
   state: Thread,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { findThread } from '../../../../projections/threads.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { thread, update } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation.js';
 import { id, metadata, name } from '../../schemas.js';
+import { textsOf } from '../../thread-texts.js';
 import { threadShape } from './shapes.js';
 
 /** What is not sent stays as it is. `metadata` is replaced as a whole. */
@@ -21,15 +21,18 @@ export const updateThread = operation({
   }),
   output: threadShape,
   refuses: ['not_found', 'conflict'],
-  async run(input, { caller, db, streams }) {
-    const before = await findThread(db, caller.userId, input.threadId);
-    if (!before) return refuse('not_found');
-    const change = {
-      title: input.title === undefined ? before.title : input.title,
-      metadata: input.metadata ?? before.metadata,
-    };
-    const updated = await streams.transact(thread, before.id, (state) => update(state, change));
+  async run({ threadId, ...change }, { caller, streams }) {
+    const updated = await streams.transact(thread, threadId, (state) => update(state, change));
     if (isRefusal(updated)) return updated;
-    return { ...before, ...change, updatedAt: updated.events[0]?.at ?? before.updatedAt };
+    const { state, events } = updated;
+    if (state.status !== 'open') return refuse('not_found');
+    const { scratchpadId, createdAt, updatedAt } = state;
+    return {
+      ...{ id: threadId, ownerId: caller.userId, scratchpadId, createdAt, updatedAt: events[0]?.at ?? updatedAt },
+      ...(await textsOf(state, streams)),
+      // Also when it is answered again and others have changed it since.
+      ...(change.title !== undefined && { title: change.title }),
+      ...(change.metadata && { metadata: change.metadata }),
+    };
   },
 });
