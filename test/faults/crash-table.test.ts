@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { Client } from 'pg';
 import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
@@ -13,19 +14,32 @@ let tracer: Awaited<ReturnType<typeof startTracer>>;
 let door: Placed;
 let worker: Placed;
 let log: ReturnType<typeof openEventLog>;
+let database: Client;
 let sight: Sight;
 beforeAll(async () => {
   site = await startSite();
   door = await site.program('api');
   [tracer, worker] = await Promise.all([startTracer(site), site.program('worker'), site.program('projector')]);
   log = openEventLog(site.backends.url, quiet);
-  sight = { admin: site.admin(door), redis: new Redis(site.redis.url), log };
+  database = new Client({ connectionString: site.backends.databaseUrl });
+  await database.connect();
+  sight = { admin: site.admin(door), redis: new Redis(site.redis.url), log, inUse };
 }, 60_000);
 afterAll(async () => {
   sight.redis.disconnect();
   await log.close();
+  await database.end();
   await site.remove();
 });
+
+const inUse = async (ownerId: string): Promise<number> =>
+  (
+    await database.query("select from palimpsest.sealed_credentials where owner_id = $1 and status = 'active'", [
+      ownerId,
+    ])
+  ).rowCount ?? 0;
+
+const keyFor = ({ idempotencyKey = randomUUID() }: Prepared): string => idempotencyKey;
 
 /** Two are made of the steps of others, and are looked at in the long form only. */
 const chosen = crashingCommands.filter(
@@ -58,7 +72,9 @@ async function retried(command: Prepared, idempotencyKey: string, happened: bool
 async function pointsOf(command: CrashingCommand): Promise<readonly CrashPoint[]> {
   const prepared = await command.prepare(sight);
   worker.freeze();
-  const points = await tracer.pointsOf(() => prepared.by.at(tracer.program.url).surely(prepared.call));
+  const points = await tracer.pointsOf(() =>
+    prepared.by.at(tracer.program.url).surely(prepared.call, { idempotencyKey: keyFor(prepared) }),
+  );
   worker.thaw();
   expect(points).toEqual(expect.arrayContaining([...command.designed]));
   return points;
@@ -75,7 +91,7 @@ interface Cut {
 
 /** Every other one is asked for again before the worker comes to it. */
 async function cutAt(point: CrashPoint, number: number, command: Prepared, victim: Placed): Promise<Cut> {
-  const idempotencyKey = randomUUID();
+  const idempotencyKey = keyFor(command);
   await crash(command, victim, idempotencyKey);
   const happened = await command.happened();
   const isRetried = number % 2 === 1;

@@ -138,6 +138,39 @@ describe('W6 atomicity: a process that dies', () => {
   });
 });
 
+describe('W6 atomicity: a process that dies while it gives way to another submission', () => {
+  it.each(['before:vault.discard', 'after:vault.discard'])('at %s leaves what the other did', async (point) => {
+    const member = await stack.user('Ada');
+    await enroll(member, request());
+    const body = request({ credential: intakeOf('sk-2') });
+    const { program, url } = await apiProcess({ PALIMPSEST_CRASH_AT: point });
+    const ended = program.ended();
+    // It has seen that nobody was first, and cannot seal before somebody is.
+    const holder = await database.connect();
+    await holder.query('begin; lock table palimpsest.sealed_credentials in share mode');
+    const dying = enrollOrNothing(restClient(url, member.key), body);
+    await until(async () => {
+      const { rowCount } = await holder.query(
+        "select from pg_locks where relation = 'palimpsest.sealed_credentials'::regclass and not granted",
+      );
+      return rowCount === 0 ? undefined : true;
+    });
+    const theirs = { ...body, credential: { mode: 'reference' } };
+    const first = await enroll(member, theirs);
+    await holder.query('commit');
+    await holder.end();
+    expect([first.status, await dying, await ended]).toEqual([201, undefined, 'SIGKILL']);
+
+    expect((await enroll(member, body)).code).toBe('conflict');
+    const again = await enroll(member, theirs);
+    expect([again.body['replayed'], agentIdIn(again)]).toEqual([true, agentIdIn(first)]);
+    expect(await keyInUse(member.userId)).toBe('sk-1');
+    await reapStaged(system, 0);
+    expect(await sealedOf(member.userId)).toEqual({ active: 1 });
+    expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(2);
+  });
+});
+
 describe('W6 atomicity and W11 fail-closed: a backend that fails', () => {
   let proxies: Readonly<Record<'eventstore' | 'postgres', TcpProxy>>;
   let through: { readonly program: Program; readonly url: string };
@@ -266,13 +299,20 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
       },
     });
 
+  const noted = ['agent.enrolled', 'agent.enrollment_replayed'];
+
+  /** Authenticated before, so that the step is the first to meet the fault. */
+  const submitterOf = async ({ key }: Member) => {
+    const submit = async (input: unknown) =>
+      (await gateway({ operation: enrollAgent, input, token: key, door: 'rest', respondAsync: true })).result;
+    await until(async () => (isRefusal(await submit(request({ harness: 'unheard-of' }))) ? true : undefined));
+    return submit;
+  };
+
   it.each(cases)('%s goes away %s %s.%s: enrolled or refused, and its retry makes one agent', async (...at) => {
     const [backend, when, port, step] = at;
     const member = await stack.user('Ada');
-    const submit = async (input: unknown) =>
-      (await gateway({ operation: enrollAgent, input, token: member.key, door: 'rest', respondAsync: true })).result;
-    // Authenticated before, so that the step is the first to meet the fault.
-    await until(async () => (isRefusal(await submit(request({ harness: 'unheard-of' }))) ? true : undefined));
+    const submit = await submitterOf(member);
     const body = request();
     atStep = (...now) => {
       if (now.join() === [port, step, when].join()) proxies[backend].refuse();
@@ -292,6 +332,30 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
     await reapStaged(system, 0);
     expect(await sealedOf(member.userId)).toEqual({ active: 1 });
     expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(1);
+  });
+
+  it.each(
+    (['eventstore', 'postgres'] as const).flatMap((backend) =>
+      (['before', 'after'] as const).map((when) => [backend, when] as const),
+    ),
+  )('%s goes away %s a replay is noted: it is answered only where it was', async (backend, when) => {
+    const member = await stack.user('Ada');
+    const submit = await submitterOf(member);
+    const body = request();
+    expect(isRefusal(await submit(body))).toBe(false);
+    atStep = (...now) => {
+      if (now.join() === ['log', 'append', when].join()) proxies[backend].refuse();
+    };
+    const result = await submit(body);
+    atStep = () => undefined;
+    proxies[backend].pass();
+    if (isRefusal(result)) expect(result.refused).toBe('internal_fault');
+    else expect([result.replayed, await typesOf(member.userId)]).toEqual([true, noted]);
+    await until(async () => (isRefusal(await submit(body)) ? undefined : true));
+    const types = await typesOf(member.userId);
+    expect(types[0]).toBe('agent.enrolled');
+    expect(new Set(types.slice(1))).toEqual(new Set(['agent.enrollment_replayed']));
+    expect(await sealedOf(member.userId)).toEqual({ active: 1 });
   });
 });
 

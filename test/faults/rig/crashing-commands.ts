@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { agentIdOf } from '../../../src/application/enrollment/fence.js';
 import type { EventLog } from '../../../src/application/ports.js';
 import type { Answer, Call, Caller } from './caller.js';
 import { audited, auditedEntries, listed } from './ledger.js';
@@ -10,12 +12,16 @@ export interface Sight {
   readonly redis: Redis;
   /** The streams themselves, which no read model lags behind. */
   readonly log: Pick<EventLog, 'readStream'>;
+  /** How many sealed versions of an owner's the vault has in use. */
+  readonly inUse: (ownerId: string) => Promise<number>;
 }
 
 /** A command about to be sent, and how to tell what became of it. */
 export interface Prepared {
   readonly by: Caller;
   readonly call: Call;
+  /** Where it has to be one that was chosen before. */
+  readonly idempotencyKey?: string;
   /** What does not hold: of a command that has not happened, or has happened whole; nothing between is right. */
   faults(happened: boolean): Promise<readonly string[]>;
   /** Whether the command's commit is stored. */
@@ -80,6 +86,30 @@ const gone = async (caller: Caller, { redis }: Sight, pad: Pad): Promise<string[
 const alive = async (caller: Caller, sight: Sight, pad: Pad): Promise<string[]> => [
   ...(await contentFaults(caller, sight, pad, 'the plan', 1)),
   ...(await entriesFaults(caller, sight, pad, ['one', 'two', 'three'])),
+];
+
+const enrollment = {
+  ...{ harness: 'native', name: 'Researcher', persona: null, model: 'anthropic/m', provider: 'anthropic' },
+  credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
+};
+const enrolling = { method: 'POST', path: '/v1/agents/enroll', body: enrollment };
+
+/** Versions that are still staged are nobody's yet: the reaper takes them after its minute. */
+async function agentFaults({ caller, id }: Person, sight: Sight, agentId: string, count: 0 | 1): Promise<string[]> {
+  const events = (await sight.log.readStream(`agent-${agentId}`)).filter(({ type }) => type === 'agent.enrolled');
+  const { status } = await caller.get(`/v1/agents/${agentId}/enrollment`);
+  const { data } = await caller.get('/v1/credentials');
+  return [
+    ...unless(events.length === count, `it was enrolled ${events.length} times`),
+    ...unless(status === (count === 1 ? 200 : 404), `its enrollment answers ${status}`),
+    ...unless(Array.isArray(data) && data.length === count, `credentials are ${JSON.stringify(data)}`),
+    ...unless((await sight.inUse(id)) === count, 'another number of sealed versions is in use'),
+  ];
+}
+
+const answersAgain = ({ data, body }: Answer, agentId: string): string[] => [
+  ...unless((data as { agent: { id: string } }).agent.id === agentId, 'the retry answers another agent'),
+  ...unless(body['replayed'] === true, 'the retry says nothing of having happened before'),
 ];
 
 const has = async ({ log }: Sight, stream: string, type: string): Promise<boolean> =>
@@ -284,6 +314,50 @@ export const crashingCommands: readonly CrashingCommand[] = [
             ...unless(!told.includes('Ada'), 'the name can be read'),
           ];
         },
+      };
+    },
+  },
+  {
+    name: 'agent.enroll',
+    designed: ['after:vault.stage', 'after:events.append(agent.enrolled)', 'after:vault.activate'],
+    async prepare(sight) {
+      const owner = await person(sight);
+      const idempotencyKey = randomUUID();
+      const agentId = agentIdOf(idempotencyKey, 0);
+      return {
+        by: owner.caller,
+        call: enrolling,
+        idempotencyKey,
+        happened: () => has(sight, `agent-${agentId}`, 'agent.enrolled'),
+        faults: (happened) => agentFaults(owner, sight, agentId, happened ? 1 : 0),
+        answer: (answer) => answersAgain(answer, agentId),
+      };
+    },
+  },
+  {
+    name: 'agent.enroll, answered again',
+    designed: ['before:events.append(agent.enrollment_replayed)', 'after:events.append(agent.enrollment_replayed)'],
+    async prepare(sight) {
+      const owner = await person(sight);
+      const idempotencyKey = randomUUID();
+      const agentId = agentIdOf(idempotencyKey, 0);
+      await owner.caller.surely(enrolling, { idempotencyKey });
+      return {
+        by: owner.caller,
+        call: enrolling,
+        idempotencyKey,
+        happened: () => has(sight, `agent-${agentId}`, 'agent.enrollment_replayed'),
+        async faults(happened) {
+          const isNoted = await has(sight, `agent-${agentId}`, 'agent.enrollment_replayed');
+          return [
+            ...(await agentFaults(owner, sight, agentId, 1)),
+            ...unless(
+              isNoted === happened,
+              happened ? 'the replay is not noted' : 'a replay is noted that was not answered',
+            ),
+          ];
+        },
+        answer: (answer) => answersAgain(answer, agentId),
       };
     },
   },
