@@ -1,3 +1,4 @@
+import { newId } from '../../src/application/ids.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 interface Thread {
@@ -20,6 +21,41 @@ beforeEach(async () => {
 
 const patch = (change: object, more = {}) =>
   app.call(ada.key, 'thread.update', { threadId: made.id, ...change }, { respondAsync: true, ...more });
+
+const append = async (content: string) => {
+  const message = { threadId: made.id, role: 'user', content };
+  return dataOf<{ id: string }>(await app.call(ada.key, 'message.append', message)).id;
+};
+const remove = async (messageId: string) =>
+  refusalOf(await app.call(ada.key, 'message.delete', { threadId: made.id, messageId }));
+
+describe('deleting a message that no read model shows yet', () => {
+  it('finds it, once', async () => {
+    const [first, second] = [await append('one'), await append('two')];
+    expect([await remove(second), await remove(first), await remove(first)]).toEqual(['ok', 'ok', 'not_found']);
+  });
+
+  it('finds none that never was', async () => {
+    await append('one');
+    expect(await remove(newId('message', new Date()))).toBe('not_found');
+  });
+
+  it("finds none of another owner's", async () => {
+    const messageId = await append('one');
+    const bob = await memberOf(app, 'Bob');
+    const foreign = await app.call(bob.key, 'message.delete', { threadId: made.id, messageId });
+    expect(refusalOf(foreign)).toBe('not_found');
+  });
+
+  it('that is older than those it looks through waits for the read model, and does not say that there is none', async () => {
+    app = await memoryApp({ readModels: { reached: async () => false } });
+    ada = await memberOf(app, 'Ada');
+    made = dataOf<Thread>(await app.call(ada.key, 'thread.create'));
+    const messageId = await append('old');
+    for (let n = 0; n < 32; n += 1) await append(`${n}`);
+    expect(await remove(messageId)).toBe('unavailable');
+  });
+});
 
 describe('changing a thread that no read model shows yet', () => {
   it('answers the whole thread as it is now', async () => {

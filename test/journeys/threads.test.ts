@@ -84,6 +84,21 @@ describe('messages', () => {
     expect((await ada.get(path)).data).toHaveLength(9);
   });
 
+  it('are deleted however old or new they are', async () => {
+    const { id } = (await ada.post('/v1/threads')).data as Thread;
+    const path = `/v1/threads/${id}/messages`;
+    const send = async (content: string) =>
+      (await ada.post(path, { role: 'user', content }, { prefer: 'respond-async' })).data as { id: string };
+    const oldest = await send('oldest');
+    for (let n = 0; n < 40; n += 1) {
+      const newest = await send(`${n}`);
+      expect((await ada.delete(`${path}/${newest.id}`)).status).toBe(200);
+    }
+    expect((await ada.delete(`${path}/${oldest.id}`)).status).toBe(200);
+    expect((await ada.delete(`${path}/${oldest.id}`)).code).toBe('not_found');
+    expect((await ada.get(path)).data).toEqual([]);
+  });
+
   it('cannot be appended to a deleted thread', async () => {
     const { id } = (await ada.post('/v1/threads')).data as Thread;
     await ada.delete(`/v1/threads/${id}`);
