@@ -29,6 +29,18 @@ describe('a scratchpad', () => {
     expect(refusalOf(await app.call(ada.key, 'scratchpad.create', { threadId }))).toBe('conflict');
   });
 
+  it('answers a change of its metadata as it is now, when no read model shows it yet', async () => {
+    const { threadId, scratchpadId } = await newPad();
+    await app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content: 'The plan' });
+    for (const content of ['first', 'second'])
+      await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content });
+    const updated = await app.call(ada.key, 'scratchpad.update', { scratchpadId, metadata: { team: 'a' } });
+    expect(dataOf(updated)).toMatchObject({
+      ...{ id: scratchpadId, threadId, ownerId: ada.id },
+      ...{ metadata: { team: 'a' }, contentRevision: 1, entryCount: 2 },
+    });
+  });
+
   it('is the only one of its thread, also in a race', async () => {
     const threadId = await newThread();
     const replies = await Promise.all(

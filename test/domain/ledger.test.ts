@@ -1,6 +1,6 @@
 import { fold } from '../../src/domain/kernel/decider.js';
 import type { LedgerEvent } from '../../src/domain/scratchpad/events.js';
-import { currentEra, eraOf, ledger } from '../../src/domain/scratchpad/ledger.js';
+import { currentEra, entriesIn, eraOf, ledger } from '../../src/domain/scratchpad/ledger.js';
 import { above, gapsIn, holds, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/ranges.js';
 
 const scratchpadId = 'sp_1';
@@ -82,6 +82,16 @@ describe('what a stream knows of a ledger', () => {
     expect(state.eras.map(({ clears }) => clears)).toEqual([0, 1]);
     expect(currentEra(state).clears).toBe(1);
     expect(eraOf(state, 0)?.told).toEqual([[1, 1]]);
+  });
+
+  it('counts the entries of an era without those that were lost or repeated', () => {
+    const repeated: LedgerEvent = {
+      type: 'scratchpad.entry_repeated',
+      data: { scratchpadId, clears: 0, entryId: 'ent_0_1', index: 5, of: 1 },
+    };
+    const state = after(appended(1), appended(6), lost(2, 3), repeated, lost(5, 5));
+    expect(entriesIn(currentEra(state))).toBe(3);
+    expect(entriesIn(currentEra(after()))).toBe(0);
   });
 
   it('forgets an era once its end is recorded, and its losses with it', () => {

@@ -1,6 +1,6 @@
 import type { Aggregate } from '../kernel/decider.js';
 import type { LedgerEvent } from './events.js';
-import { withRange, type Ranges } from './ranges.js';
+import { highest, sizeOf, withRange, type Ranges } from './ranges.js';
 
 /** The entries between two clears. Within it an index names one entry for good; the next clear begins the numbering again. */
 export interface Era {
@@ -68,6 +68,12 @@ function during(state: Ledger, clears: number | undefined, change: (era: Era) =>
 
 /** The era that entries are appended to, as far as the stream knows. */
 export const currentEra = ({ eras }: Ledger): Era => eras.at(-1) ?? eras[0];
+
+/** How many entries an era holds, as far as the stream knows. */
+export function entriesIn({ told, lost, repeated }: Era): number {
+  const gone = lost.reduce<Ranges>((all, [from, to]) => withRange(all, from, to), repeated);
+  return highest(told) - sizeOf(gone);
+}
 
 /** An era that is not over, or that has not been heard of; undefined when it is over. */
 export const eraOf = ({ eras }: Ledger, clears: number): Era | undefined =>

@@ -1,5 +1,5 @@
-import { findScratchpad } from '../../../../projections/scratchpads.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { currentEra, entriesIn, ledger } from '../../../domain/scratchpad/ledger.js';
 import { scratchpad, update } from '../../../domain/scratchpad/scratchpad.js';
 import { operation } from '../../operation.js';
 import { metadata } from '../../schemas.js';
@@ -16,10 +16,16 @@ export const updateScratchpad = operation({
   input: scratchpadInput.extend({ metadata: metadata() }),
   output: scratchpadShape,
   refuses: ['not_found', 'conflict'],
-  async run({ scratchpadId, metadata }, { caller, db, streams }) {
+  async run({ scratchpadId, metadata }, { caller, streams }) {
     const updated = await streams.transact(scratchpad, scratchpadId, (state) => update(state, metadata));
     if (isRefusal(updated)) return updated;
-    const row = await findScratchpad(db, caller.userId, scratchpadId);
-    return row ? { ...row, metadata, updatedAt: updated.events[0]?.at ?? row.updatedAt } : refuse('not_found');
+    const { state, events } = updated;
+    if (state.status !== 'open') return refuse('not_found');
+    const { threadId, contentRevision, createdAt } = state;
+    const entryCount = entriesIn(currentEra(await streams.load(ledger, scratchpadId)));
+    return {
+      ...{ id: scratchpadId, threadId, ownerId: caller.userId, metadata, contentRevision, entryCount },
+      ...{ createdAt, updatedAt: events[0]?.at ?? createdAt },
+    };
   },
 });
