@@ -1,6 +1,7 @@
 import { hasAudited, listAudit } from '../../projections/audit.js';
 import type { Rows } from '../../projections/rows.js';
 import * as agents from '../domain/agent/agent.js';
+import * as keys from '../domain/key/key.js';
 import * as threads from '../domain/thread/thread.js';
 import { buryScratchpad, type PadWork } from './pads.js';
 import { BackendUnavailable, type SubjectKeys } from './ports.js';
@@ -21,6 +22,9 @@ export interface ErasureWork extends PadWork {
 export async function eraseEverything(userId: string, upTo: bigint | undefined, work: ErasureWork): Promise<void> {
   // While the trail is behind, its backend does not do its work: a reaction waits for it and then goes on by itself.
   if (upTo !== undefined && !(await isAudited(upTo, work))) throw new BackendUnavailable('postgres');
+  for await (const keyId of everOwned(work.db, userId, 'key.created', 'keyId')) {
+    await work.streams.transact(keys.key, keyId, keys.revoke);
+  }
   for await (const threadId of everOwned(work.db, userId, 'thread.created', 'threadId')) {
     const deleted = await work.streams.load(threads.thread, threadId);
     if (deleted.status === 'open') await work.streams.transact(threads.thread, threadId, threads.remove);

@@ -1,3 +1,4 @@
+import { key, revoke } from '../../domain/key/key.js';
 import { user } from '../../domain/user/user.js';
 import { detachScratchpad, thread } from '../../domain/thread/thread.js';
 import type { DecodedEvent } from '../codec.js';
@@ -13,6 +14,11 @@ import type { Reaction, SystemWork } from './reaction.js';
 export const scratchpadLife = (workFor: (event: DecodedEvent) => SystemWork, purges: PurgeQueue): Reaction => ({
   name: 'scratchpad_life',
   on: {
+    async 'key.created'(event) {
+      const work = workFor(event);
+      // It opens nothing, as its owner is no more; revoked, it also says so.
+      if (await ownerErased(event, work)) await work.streams.transact(key, String(event.data['keyId']), revoke);
+    },
     async 'thread.created'(event) {
       const work = workFor(event);
       if (await ownerErased(event, work)) await eraseEverything(event.metadata.ownerId, event.position, work);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { findWorkspace } from '../../../../projections/workspaces.js';
 import { create, key } from '../../../domain/key/key.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
@@ -85,9 +84,11 @@ const padScopes: readonly string[] = ['scratchpads:read', 'scratchpads:write'];
 async function isMember(
   { userId, workspaceId: own }: Caller,
   workspaceId: string,
-  { db, streams }: OperationContext,
+  { streams }: OperationContext,
 ): Promise<boolean> {
   if (workspaceId === own) return true;
-  const seen = await findWorkspace(db, userId, workspaceId);
-  return seen !== undefined && includes(await streams.as(seen.ownerId).load(workspace, workspaceId), userId);
+  // Whoever owns it: its stream knows its members, and a read model may not have heard of a new one.
+  const first = await streams.first(`${workspace.category}-${workspaceId}`);
+  if (!first) return false;
+  return includes(await streams.as(first.metadata.ownerId).load(workspace, workspaceId), userId);
 }
