@@ -11,8 +11,8 @@ import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_
 import { startEventStore, type EventStore } from '../../../src/infrastructure/embedded/eventstore/server.js';
 import { append, failureOf, freshStream, happened, Listener } from './conformance/support.js';
 import { framed, rawCall } from './raw-call.js';
+import { APPEND, appendTo, proposed, READ } from './raw-requests.js';
 
-const READ = '/event_store.client.streams.Streams/Read';
 const GOSSIP = '/event_store.client.gossip.Gossip/Read';
 const BATCH = '/event_store.client.streams.Streams/BatchAppend';
 
@@ -153,6 +153,14 @@ describe('the protocol of the embedded event store', () => {
   ])('ends a call with %s by a status, and serves on', async (_, path, bytes, status) => {
     expect((await rawCall(store.port, path, bytes)).status).toBe(status);
     await append(client, freshStream(), [1]);
+  });
+
+  it('stores nothing of an append that is refused while it arrives', async () => {
+    const stream = freshStream();
+    const good = proposed('happened', Buffer.alloc(1));
+    const refused = Buffer.concat([appendTo(stream), good, framed(Buffer.from('12', 'hex'))]);
+    for (let n = 0; n < 20; n += 1) expect((await rawCall(store.port, APPEND, [refused, good])).status).toBe(3);
+    await append(client, stream, [1], { expectedRevision: 'no_stream' });
   });
 
   it('answers plain HTTP with a plain status', async () => {

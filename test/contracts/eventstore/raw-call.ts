@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2';
 
 export interface RawAnswer {
@@ -7,16 +8,17 @@ export interface RawAnswer {
   readonly bytes: Buffer;
 }
 
-/** Calls a method with bytes of one's own choosing, as no well-behaved client would. */
+/** Calls a method with bytes of one's own choosing, in pieces if need be, as no well-behaved client would. */
 export async function rawCall(
   port: number,
   path: string,
-  bytes: Buffer,
+  bytes: Buffer | readonly Buffer[],
   headers: Record<string, string> = {},
 ): Promise<RawAnswer> {
   const session = connect(`http://127.0.0.1:${port}`);
   try {
-    return await callOn(session, path, bytes, headers);
+    await once(session, 'connect'); // what is written before goes as one piece
+    return await callOn(session, path, [bytes].flat(), headers);
   } finally {
     session.close();
   }
@@ -25,7 +27,7 @@ export async function rawCall(
 function callOn(
   session: ClientHttp2Session,
   path: string,
-  bytes: Buffer,
+  pieces: readonly Buffer[],
   headers: Record<string, string>,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
@@ -50,7 +52,8 @@ function callOn(
         bytes: Buffer.concat(chunks),
       }),
     );
-    stream.end(bytes);
+    for (const piece of pieces) stream.write(piece);
+    stream.end();
   });
 }
 

@@ -55,7 +55,7 @@ export class Call {
     this.stream.on('end', () =>
       this.guard(() => {
         if (frames.torn) throw new CallError(Status.internal, 'The last message was cut short.');
-        receiver.onEnd?.();
+        if (this.open) receiver.onEnd?.(); // of a call that was refused, the rest must not look like all of it
       }),
     );
   }
