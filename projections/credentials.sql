@@ -9,3 +9,8 @@ create table credentials (
   position bigint not null
 );
 create index on credentials (owner_id, position);
+
+-- Whoever was erased: what is stored of them around that and later is not shown.
+create table erased_credential_owners (
+  owner_id text primary key
+);

@@ -11,19 +11,23 @@ import { sql } from './sql.js';
 export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>({
   name: 'credentials',
   schema: 'credentials.sql',
-  tables: ['credentials'],
+  tables: ['credentials', 'erased_credential_owners'],
   on: {
     'agent.enrolled': ({ credentialMode, credentialId, provider }, { ownerId, at, position }) =>
       credentialMode === 'reference'
         ? []
         : sql`
       insert into credentials (id, owner_id, provider, created_at, latest, position)
-      values (${credentialId}, ${ownerId}, ${provider}, ${at}, ${position}, ${position})
+      select ${credentialId}, ${ownerId}, ${provider}, ${at}, ${position}, ${position}
+      where not exists (select from erased_credential_owners where owner_id = ${ownerId})
       on conflict (id) do update set rotated_at = excluded.created_at, latest = excluded.latest
       where credentials.latest < excluded.latest`,
     'credential.deleted': ({ credentialId, upTo }, { ownerId }) => sql`
       delete from credentials where owner_id = ${ownerId} and id = ${credentialId} and latest <= ${upTo}::bigint`,
-    'user.erased': ({ userId }) => sql`delete from credentials where owner_id = ${userId}`,
+    'user.erased': ({ userId }) => [
+      sql`delete from credentials where owner_id = ${userId}`,
+      sql`insert into erased_credential_owners (owner_id) values (${userId}) on conflict do nothing`,
+    ],
   },
 });
 

@@ -11,3 +11,8 @@ create table keys (
   position bigint not null
 );
 create index on keys (owner_id, position);
+
+-- Whoever was erased: what is stored of them around that and later is not shown.
+create table erased_key_owners (
+  owner_id text primary key
+);

@@ -11,14 +11,18 @@ import { sql } from './sql.js';
 export const keys = projection<KeyEvent | UserEvent>({
   name: 'keys',
   schema: 'keys.sql',
-  tables: ['keys'],
+  tables: ['keys', 'erased_key_owners'],
   on: {
     'key.created': ({ keyId, workspaceId, name, display, scopes, expiresAt, pad }, { ownerId, at, position }) => sql`
       insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, pad, position)
-      values (${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${pad ?? null}, ${position})
+      select ${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${pad ?? null}, ${position}
+      where not exists (select from erased_key_owners where owner_id = ${ownerId})
       on conflict (id) do nothing`,
     'key.revoked': ({ keyId }, { ownerId }) => sql`delete from keys where owner_id = ${ownerId} and id = ${keyId}`,
-    'user.erased': ({ userId }) => sql`delete from keys where owner_id = ${userId}`,
+    'user.erased': ({ userId }) => [
+      sql`delete from keys where owner_id = ${userId}`,
+      sql`insert into erased_key_owners (owner_id) values (${userId}) on conflict do nothing`,
+    ],
   },
 });
 

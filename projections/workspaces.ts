@@ -9,19 +9,23 @@ import { sql } from './sql.js';
 export const workspaces = projection<WorkspaceEvent | UserEvent>({
   name: 'workspaces',
   schema: 'workspaces.sql',
-  tables: ['workspaces'],
+  tables: ['workspaces', 'erased_members'],
   on: {
     'workspace.created': ({ workspaceId, name, ownerId }, { at, position }) => sql`
       insert into workspaces (owner_id, id, workspace_owner_id, name, created_at, position)
-      values (${ownerId}, ${workspaceId}, ${ownerId}, ${name}, ${at}, ${position}) on conflict do nothing`,
+      select ${ownerId}, ${workspaceId}, ${ownerId}, ${name}, ${at}, ${position}
+      where not exists (select from erased_members where owner_id = ${ownerId}) on conflict do nothing`,
     'workspace.member_added': ({ workspaceId, userId }, { ownerId, position }) => sql`
       insert into workspaces (owner_id, id, workspace_owner_id, name, created_at, position)
       select ${userId}, id, workspace_owner_id, name, created_at, ${position}
-      from workspaces where owner_id = ${ownerId} and id = ${workspaceId} on conflict do nothing`,
+      from workspaces where owner_id = ${ownerId} and id = ${workspaceId}
+        and not exists (select from erased_members where owner_id = ${userId}) on conflict do nothing`,
     'workspace.member_removed': ({ workspaceId, userId }) => sql`
       delete from workspaces where owner_id = ${userId} and id = ${workspaceId}`,
-    'user.erased': ({ userId }) => sql`
-      delete from workspaces where owner_id = ${userId} or workspace_owner_id = ${userId}`,
+    'user.erased': ({ userId }) => [
+      sql`delete from workspaces where owner_id = ${userId} or workspace_owner_id = ${userId}`,
+      sql`insert into erased_members (owner_id) values (${userId}) on conflict do nothing`,
+    ],
   },
 });
 
