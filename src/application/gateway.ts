@@ -10,7 +10,15 @@ import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from './ids.js';
 import { LiveReply } from './live-reply.js';
 import type { Happenings, Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
-import { Overloaded, SubjectErased, WrongRevision, type ReadDbs, type ReadModels } from './ports.js';
+import {
+  BackendUnavailable,
+  OutcomeUnknown,
+  Overloaded,
+  SubjectErased,
+  WrongRevision,
+  type ReadDbs,
+  type ReadModels,
+} from './ports.js';
 import { withinCodes } from './refusal-codes.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from './transact.js';
 
@@ -305,8 +313,13 @@ function faulted(
   return refuse('internal_fault');
 }
 
-/** The parts of an error that are safe to log: its kind, its code, where it was thrown; not its message. */
+/**
+ * The parts of an error that are safe to log: its kind, its code, where it was thrown; not its message. Where a backend is
+ * away is not to be found in our code, and every request would say so again.
+ */
 export function describeFault(fault: unknown): Readonly<Record<string, unknown>> {
+  if (fault instanceof BackendUnavailable) return { fault: fault.constructor.name, backend: fault.backend };
+  if (fault instanceof OutcomeUnknown) return { fault: fault.constructor.name, backend: 'eventstore' };
   if (!(fault instanceof Error)) return { fault: typeof fault };
   const code: unknown = 'code' in fault ? fault.code : undefined;
   const frames = (fault.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));

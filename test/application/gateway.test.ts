@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Overloaded } from '../../src/application/ports.js';
+import { describeFault } from '../../src/application/gateway.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/ports.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
@@ -151,6 +152,19 @@ describe('a log that is asked for too much at once', () => {
     expect((await call(key, 'agent.enroll', input)).result).toMatchObject({
       ...{ refused: 'internal_fault', retryAfterSeconds: 1 },
     });
+  });
+});
+
+describe('what is logged of a fault', () => {
+  it('is where it was thrown, and none of its words', () => {
+    const told = describeFault(new TypeError('canary'));
+    expect(told).toEqual({ fault: 'TypeError', at: expect.any(Array) as unknown });
+    expect(JSON.stringify(told)).not.toContain('canary');
+  });
+
+  it('is the backend that is away, in a few words for every request that meets it', () => {
+    expect(describeFault(new BackendUnavailable('redis'))).toEqual({ fault: 'BackendUnavailable', backend: 'redis' });
+    expect(describeFault(new OutcomeUnknown('thread-1'))).toEqual({ fault: 'OutcomeUnknown', backend: 'eventstore' });
   });
 });
 
