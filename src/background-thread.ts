@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Metrics } from './application/ports.js';
+import { BackendUnavailable, type Metrics } from './application/ports.js';
 import type { Brief, ToMain } from './background.js';
 import type { Backends } from './container.js';
 import { makeLog } from './infrastructure/log.js';
@@ -33,6 +33,9 @@ if (parentPort) {
   const port = parentPort;
   const stopAsked = new Promise<void>((resolve) => port.once('message', () => resolve()));
   run((message) => port.postMessage(message), stopAsked).catch((fault: unknown) => {
-    port.postMessage({ failed: fault instanceof Error ? fault.message : 'The background could not start.' });
+    port.postMessage({
+      failed: fault instanceof Error ? fault.message : 'The background could not start.',
+      ...(fault instanceof BackendUnavailable && { backend: fault.backend }),
+    } satisfies ToMain);
   });
 }

@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { Metrics } from './application/ports.js';
+import { BackendUnavailable, type Metrics } from './application/ports.js';
 import type { Backends } from './container.js';
 import type { Config } from './infrastructure/config.js';
 import { StartupError } from './infrastructure/embedded/startup-error.js';
@@ -13,7 +13,7 @@ export interface Brief {
 }
 export type ToMain =
   | { readonly ready: true }
-  | { readonly failed: string }
+  | { readonly failed: string; readonly backend?: BackendUnavailable['backend'] }
   | { readonly stopped: true }
   | { readonly metric: 'count' | 'observe'; readonly args: readonly unknown[] };
 
@@ -21,6 +21,10 @@ export type ToMain =
 const youngMegabytes = 64;
 /** What is cut off here is done again from the checkpoint. */
 const stopWithinMs = 10_000;
+
+/** As it would have been thrown in this thread. */
+const failureIn = ({ failed, backend }: Extract<ToMain, { readonly failed: string }>): Error =>
+  backend === undefined ? new StartupError(failed) : new BackendUnavailable(backend);
 
 /**
  * Runs the projector and the workers of a server in a thread of their own, so that what they do in the background does
@@ -40,7 +44,7 @@ export async function startBackground(
   const said = (wanted: 'ready' | 'stopped') =>
     new Promise<void>((resolve, reject) => {
       thread.on('message', (message: ToMain) => {
-        if ('failed' in message) reject(new StartupError(message.failed));
+        if ('failed' in message) reject(failureIn(message));
         else if (wanted in message) resolve();
       });
       thread.once('error', reject);

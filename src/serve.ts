@@ -173,10 +173,14 @@ async function startApi(
   try {
     return await startRestServer({ operations, gateway, log, checks, exposition: metrics, version }, config);
   } catch (fault) {
-    throw inUse(fault)
-      ? new StartupError(`PORT ${config.port} on ${config.host} is in use by another program.`)
-      : fault;
+    throw notListening(fault, config) ?? fault;
   }
 }
 
-const inUse = (fault: unknown): boolean => fault instanceof Error && 'code' in fault && fault.code === 'EADDRINUSE';
+/** Why the system does not let a server listen there, where that is the reason of this fault. */
+function notListening(fault: unknown, { host, port }: Config): StartupError | undefined {
+  if (!(fault instanceof Error) || !('code' in fault) || !('syscall' in fault)) return undefined;
+  if (fault.code === 'EADDRINUSE') return new StartupError(`PORT ${port} on ${host} is in use by another program.`);
+  if (fault.code === 'EACCES') return new StartupError(`PORT ${port} is not open to this user.`);
+  return new StartupError(`HOST ${host} is no address of this machine (${String(fault.code)}).`);
+}

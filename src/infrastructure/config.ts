@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { StartupError } from './embedded/startup-error.js';
 import { makeKekRing, parseKek, type Kek, type KekRing } from './vault/kek-ring.js';
@@ -120,5 +121,15 @@ function kmsOf(kmsUrl: string | undefined, key: string, tokenFile: string | unde
   }
   if (tokenFile === undefined)
     throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE must be set when PALIMPSEST_KMS_URL is.');
+  if (!holdsText(tokenFile)) throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE cannot be read, or is empty.');
   return { url: kmsUrl, key, tokenFile };
+}
+
+/** The token itself is read where it is used: it may be renewed meanwhile. */
+function holdsText(file: string): boolean {
+  try {
+    return readFileSync(file, 'utf8').trim() !== '';
+  } catch {
+    return false;
+  }
 }

@@ -2,6 +2,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../application/ports.js';
+import { StartupError } from '../embedded/startup-error.js';
 
 type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
 
@@ -32,7 +33,11 @@ export class Connection {
     private readonly log: Log,
   ) {
     this.connectionString = connectionString(url);
-    this.held = EventStoreDBClient.connectionString(this.connectionString);
+    try {
+      this.held = EventStoreDBClient.connectionString(this.connectionString);
+    } catch (failure) {
+      throw new StartupError(`EVENTSTORE_URL cannot be used: ${reasonOf(failure)}`);
+    }
   }
 
   /** The client to use for one call; ask again for the next. */
@@ -76,6 +81,12 @@ async function end(client: EventStoreDBClient): Promise<void> {
   // Where no channel was ever made, asking for it begins a discovery; nobody needs to wait for that.
   await Promise.race([closed, delay(channelClosedWithinMs, undefined, { ref: false })]);
 }
+
+/** The parser shows what it stumbled over, which may be a part of a password: only what it expected there is passed on. */
+const reasonOf = (failure: unknown): string => {
+  const message = failure instanceof Error ? failure.message : '';
+  return /^Unexpected .*, (expected .*)$/s.exec(message)?.[1] ?? message.replaceAll(/"[^"]*"/g, '…');
+};
 
 /** Takes the successor's schemes too, and notices a dead peer within 13 s instead of 20. */
 function connectionString(url: string): string {

@@ -4,7 +4,7 @@ import { BackendUnavailable } from '../../application/ports.js';
 import { ConnectionLost, StatementFailed } from './pipeline.js';
 
 /** SQLSTATE classes and codes that tell of the server's condition, not of the statement. */
-const outageClasses = new Set(['08', '25', '28', '40', '53', '55', '57', '58', 'F0', 'XX']);
+const outageClasses = new Set(['08', '25', '28', '3D', '40', '53', '55', '57', '58', 'F0', 'XX']);
 
 /** Is the server, not the statement, the reason of this fault? Then the same statement may succeed later. */
 export function isOutage(fault: unknown): boolean {

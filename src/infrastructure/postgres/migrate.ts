@@ -38,7 +38,7 @@ export async function migrate({
   log,
   folder = projectionsFolder,
 }: MigrateOptions): Promise<void> {
-  const client = await connectAlone(url, { schema: 'palimpsest', statementTimeoutMs: 0 }, log);
+  const client = await connectAlone(url, { schema: 'palimpsest', statementTimeoutMs: 0 }, log).catch(refuseMissing);
   try {
     await client.query('select pg_advisory_lock($1, $2)', lockNumbers.migration);
     await prepareSchemas(client);
@@ -60,6 +60,13 @@ export async function migrate({
   } finally {
     await client.end();
   }
+}
+
+function refuseMissing(fault: unknown): never {
+  const cause = fault instanceof BackendUnavailable ? fault.cause : undefined;
+  throw cause instanceof DatabaseError && cause.code === '3D000'
+    ? new StartupError('The database that DATABASE_URL names does not exist.')
+    : fault;
 }
 
 const isRefusedPrivilege = (fault: unknown): boolean => fault instanceof DatabaseError && fault.code === '42501';

@@ -23,18 +23,21 @@ export function connect(url: string): Redis {
   return redis;
 }
 
-/** Waits for the first connection, so that a start does not fail for being early. */
+/** Waits for the first connection, so that a start does not fail for being early; who is not let in is not early. */
 export async function untilReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve, reject) => {
     const late = setTimeout(() => settle(() => reject(new BackendUnavailable('redis'))), connectedWithinMs);
     const ready = () => settle(resolve);
+    const refused = (failure: Error) => {
+      if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(failure.message)) settle(() => reject(unavailable(failure)));
+    };
     const settle = (end: () => void) => {
       clearTimeout(late);
-      redis.off('ready', ready);
+      redis.off('ready', ready).off('error', refused);
       end();
     };
-    redis.on('ready', ready);
+    redis.on('ready', ready).on('error', refused);
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { StartupError } from '../embedded/startup-error.js';
-import { run, untilReady } from './connection.js';
+import { run, unavailable, untilReady } from './connection.js';
 
 /**
  * Working state is no cache: the start is refused (StartupError) on a Redis that throws keys away, and what falls short
@@ -8,6 +8,7 @@ import { run, untilReady } from './connection.js';
  */
 export async function assertDurable(redis: Redis): Promise<string[]> {
   await untilReady(redis);
+  await assertDatabase(redis);
   const { policy, maxmemory, appendonly, fsync, truncated } = await settings(redis);
   const warnings: string[] = [];
   if (policy === undefined) {
@@ -34,6 +35,20 @@ export async function assertDurable(redis: Redis): Promise<string[]> {
     );
   }
   return warnings;
+}
+
+/** The client goes on in database 0 when the server does not have the one that it was told. */
+async function assertDatabase(redis: Redis): Promise<void> {
+  const { db = 0 } = redis.options;
+  if (db === 0) return;
+  try {
+    await redis.select(db);
+  } catch (failure) {
+    if (failure instanceof Error && /^(ERR|NOPERM)/.test(failure.message)) {
+      throw new StartupError('REDIS_URL names a database that this Redis does not have or does not open.');
+    }
+    throw unavailable(failure);
+  }
 }
 
 async function settings(redis: Redis) {
