@@ -15,6 +15,7 @@ import { isIdSchema } from '../../src/application/schemas.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import type { RestReply } from '../support/rest-client.js';
 import { rootKeyOf } from '../support/root-key.js';
 import { startStack, type Stack } from '../support/stack.js';
 
@@ -100,6 +101,9 @@ function call(client: Member, { name, http }: Operation, ids: Ids) {
 }
 
 const correlationId = randomUUID();
+/** Of an answer, but for those that say when and over which connection it came. */
+const headersOf = (reply: RestReply | undefined) =>
+  [...(reply?.headers ?? [])].filter(([name]) => !['date', 'keep-alive', 'connection'].includes(name));
 const pick = (ids: Ids, fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, ids[field] ?? '']));
 const absent = (fields: readonly string[]): Ids =>
@@ -118,11 +122,8 @@ describe.each(naming.map((one) => [one.operation.name, one] as const))('%s', (_,
     ];
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
-    const headers = replies.map((reply) =>
-      [...reply.headers].filter(([name]) => !['date', 'keep-alive', 'connection'].includes(name)),
-    );
-    expect(headers[1]).toEqual(headers[0]);
-    expect(headers[2]).toEqual(headers[0]);
+    expect(headersOf(replies[1])).toEqual(headersOf(replies[0]));
+    expect(headersOf(replies[2])).toEqual(headersOf(replies[0]));
   });
 
   it('answers its owner', async () => {
@@ -132,6 +133,39 @@ describe.each(naming.map((one) => [one.operation.name, one] as const))('%s', (_,
     if (operation.name === 'scratchpad.create') await dan.delete(`/v1/scratchpads/${his['scratchpadId'] ?? ''}`);
     const reply = await call(dan, operation, pick(his, ids));
     expect([reply.status, reply.code]).toEqual([operation.creates ? 201 : 200, undefined]);
+  });
+});
+
+/** Tools are told by a header what they act on. */
+const tools = operations.filter(({ tool }) => tool);
+const toolInputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  append_scratchpad: { note: 'a note' },
+  update_scratchpad: { content: 'a plan' },
+};
+
+describe.each(tools.map((operation) => [operation.name, operation] as const))('the tool %s', (name, { http }) => {
+  const use = (client: Member, scratchpadId: string) => {
+    const [method = '', path = ''] = http.split(' ');
+    return client.send(method, path, toolInputs[name], {
+      'x-correlation-id': correlationId,
+      'palimpsest-scratchpad': scratchpadId,
+    });
+  };
+
+  it("answers another tenant's, a missing and a malformed scratchpad with the same bytes", async () => {
+    const named = [hers['scratchpadId'] ?? '', newId('scratchpad', new Date()), "nonsense'); drop table"];
+    const replies = await Promise.all(named.map((scratchpadId) => use(bob, scratchpadId)));
+    expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    expect(headersOf(replies[1])).toEqual(headersOf(replies[0]));
+    expect(headersOf(replies[2])).toEqual(headersOf(replies[0]));
+  });
+
+  it('answers its owner', async () => {
+    const dan = await stack.user('Dan');
+    const his = await thingsOf(dan);
+    const reply = await use(dan, his['scratchpadId'] ?? '');
+    expect([reply.status, reply.code]).toEqual([200, undefined]);
   });
 });
 
