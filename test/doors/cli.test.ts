@@ -102,6 +102,19 @@ describe('the command line', () => {
     }
   });
 
+  it('tells tools which scratchpad they act on, by an option or the environment', async () => {
+    const threadId = (await ada.post('/v1/threads')).data as { id: string }; // everything that is made has an id
+    const { id } = (await ada.post('/v1/scratchpads', { threadId: threadId.id })).data as { id: string };
+    const appended = await run(['append_scratchpad', '--note', 'by option', '--scratchpad', id, '--json']);
+    expect(json(appended.stdout).data).toEqual({ index: 1 });
+    const env = { ...asAda(), PALIMPSEST_SCRATCHPAD: id };
+    expect((await runCli(['read_scratchpad'], { env })).stdout).toContain('[1] by option');
+    const unbound = await run(['read_scratchpad']);
+    expect([unbound.code, unbound.stdout]).toEqual([7, '']);
+    expect(unbound.stderr).toContain('--scratchpad');
+    expect((await runCli(['thread', 'list'], { env })).code).toBe(0);
+  });
+
   it('tells of a server that does not answer, with the key that makes asking again safe', async () => {
     const env = { PALIMPSEST_URL: 'http://127.0.0.1:1', PALIMPSEST_KEY: ada.key };
     const { code, stderr } = await runCli(['thread', 'create'], { env });

@@ -49,6 +49,9 @@ function addFlags(command: Command, operation: Operation): void {
   if (fields.some(({ secret }) => secret)) {
     command.option('--secret-file <file>', 'where the secret is read from; else standard input, or a prompt');
   }
+  if (operation.tool) {
+    command.option('--scratchpad <id>', 'what to act on; else PALIMPSEST_SCRATCHPAD, or what the key is bound to');
+  }
   if (operation.etag) command.option('--if-match <revision>', 'only if this is still the revision, like "r7"');
   command.action(async () => {
     // Commander gives options by their names, which are those that were declared above.

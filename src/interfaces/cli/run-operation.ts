@@ -17,6 +17,7 @@ export interface CommonFlags {
   readonly input?: string;
   readonly secretFile?: string;
   readonly ifMatch?: string;
+  readonly scratchpad?: string;
 }
 
 /** Values of an operation's own flags, by their path. */
@@ -30,7 +31,11 @@ export async function runOperation(
   flags: CommonFlags,
 ): Promise<number> {
   const input = await inputFrom(schema, given, flags);
-  const headers = { ...(flags.ifMatch !== undefined && { 'if-match': flags.ifMatch }) };
+  const scratchpad = operation.tool && (flags.scratchpad ?? process.env['PALIMPSEST_SCRATCHPAD']);
+  const headers = {
+    ...(flags.ifMatch !== undefined && { 'if-match': flags.ifMatch }),
+    ...(scratchpad !== undefined && { 'palimpsest-scratchpad': scratchpad }),
+  };
   const answer = await send(operation, input, settingsFrom(flags, process.env), headers);
   if (answer.lines) {
     for await (const chunk of answer.lines) process.stdout.write(chunk);

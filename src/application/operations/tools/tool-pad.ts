@@ -8,6 +8,6 @@ export const toolPad = ({ pad, caller }: OperationContext): PadRef | Refusal<'pr
     ? { scratchpadId: pad.scratchpadId, ownerId: caller.userId }
     : refuse(
         'precondition_failed',
-        'No scratchpad is bound: use a key that is bound to one, or name one in the Palimpsest-Scratchpad header.',
+        'No scratchpad is bound: use a key that is bound to one, or name one (the header Palimpsest-Scratchpad, on the command line --scratchpad).',
         { reason: 'no_scratchpad_bound' },
       );
