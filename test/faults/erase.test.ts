@@ -95,3 +95,52 @@ describe('an erased user of a whole installation', () => {
     expect(timeless(await seen(ada.caller, adasPad))).toEqual(timeless(before));
   }, 120_000);
 });
+
+/** Makes one thing after the other, until there is no more making. Answers what was made. */
+async function makeMany(caller: Caller, path: string, body: () => unknown): Promise<readonly unknown[]> {
+  const made: unknown[] = [];
+  for (;;) {
+    const { status, data } = await caller.once({ method: 'POST', path, body: body() });
+    if (status !== 201) return made;
+    made.push(data);
+  }
+}
+
+describe('users who are erased while they make things', () => {
+  it('leave no readable word, and no key that opens anything', async () => {
+    const mark = `Mia${randomUUID().slice(0, 8)}`;
+    let words = 0;
+    const word = () => `${mark}-${(words += 1)}`;
+    const admin = home.admin();
+    const people = await Promise.all(Array.from({ length: 8 }, () => newPerson(admin, word())));
+    const makings = people.map(async ({ caller }) => {
+      const [keys] = await Promise.all([
+        makeMany(caller, '/v1/keys', () => ({ name: word() })),
+        makeMany(caller, '/v1/workspaces', () => ({ name: word() })),
+        makeMany(caller, '/v1/threads', () => ({ title: word() })),
+        makeMany(caller, '/v1/agents/enroll', () => ({
+          ...{ harness: 'native', name: word(), model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+          credential: { mode: 'intake', type: 'api_key', value: word() },
+        })),
+      ]);
+      return keys as readonly { readonly key: string }[]; // as key.create declares
+    });
+    await eventually(
+      () => words,
+      (made) => made > 200,
+    );
+    await Promise.all(people.map(({ id }) => admin.done('DELETE', `/v1/users/${id}`)));
+
+    const made = (await Promise.all(makings)).flatMap((keys) => keys.slice(-3));
+    expect(made.length).toBeGreaterThan(0);
+    await eventually(
+      () => Promise.all(made.map(async ({ key }) => (await admin.as(key).get('/v1/me')).status)),
+      (statuses) => statuses.every((status) => status === 401),
+    );
+    await eventually(
+      async () => placesOf(mark, await everythingOf(home)),
+      (left) => left.length === 0,
+      30_000,
+    );
+  }, 120_000);
+});
