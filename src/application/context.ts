@@ -63,9 +63,13 @@ export interface KeyMaker {
   make(keyId: string): { readonly key: string; readonly secretHash: string; readonly display: string };
 }
 
+/** What is further behind is not counted on. */
+export const mostLag = 1_000;
+
 export interface ProjectionStatus {
   readonly name: string;
   readonly position: string;
+  /** Events of the log that it does not show yet, `mostLag` at most. */
   readonly lag: number;
   readonly parked: number;
   readonly rebuilding: boolean;

@@ -284,6 +284,19 @@ describe('an event that a read model cannot follow', () => {
   });
 });
 
+describe('the lag of a read model', () => {
+  it('is counted in events, up to a thousand, whatever is between their positions', async () => {
+    const lags = async () => (await control.list()).map(({ name, lag }) => [name, lag]);
+    await createNotes(250);
+    await expect(lags()).resolves.toEqual(Object.entries({ notes: 250, trail: 250 }));
+    await createNotes(800, 251);
+    await expect(lags()).resolves.toEqual(Object.entries({ notes: 1_000, trail: 1_000 }));
+    project();
+    await reached(await createNotes(1, 1_051));
+    await expect(lags()).resolves.toEqual(Object.entries({ notes: 0, trail: 0 }));
+  });
+});
+
 describe('a rebuild', () => {
   it('gives the same rows again, and forgets no deletion', async () => {
     project();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/sql.js';
-import type { ProjectionControl } from '../../application/context.js';
+import { mostLag, type ProjectionControl } from '../../application/context.js';
 import { BackendUnavailable, type EventLog } from '../../application/ports.js';
 import type { Projection } from '../../../projections/projection.js';
 import type { Statements } from '../postgres/database.js';
@@ -9,6 +9,8 @@ import { requestsChannel } from './requests.js';
 /** A rebuild of a long log takes its time; whoever asked is told that it goes on without them. */
 const waitForMs = 15 * 60_000;
 const askEveryMs = 50;
+/** So many events at once are read to be counted: they may be large. */
+const countedAtOnce = 100;
 
 const statusRow = z.object({
   name: z.string(),
@@ -47,6 +49,19 @@ export class RebuildFailed extends Error {
   }
 }
 
+/** Positions are sparse, so events are counted; there may be millions, so not all of them are. */
+async function countAfter(events: EventLog, position: bigint): Promise<number> {
+  let after = position < 0n ? undefined : position;
+  let count = 0;
+  while (count < mostLag) {
+    const page = await events.readAll(after, countedAtOnce);
+    count += page.length;
+    after = page.at(-1)?.position;
+    if (page.length < countedAtOnce) return count;
+  }
+  return mostLag;
+}
+
 export function makeProjectionControl(
   system: Statements,
   events: EventLog,
@@ -74,18 +89,19 @@ export function makeProjectionControl(
   return {
     async list() {
       const names = projections.map(({ name }) => name);
-      const head = await events.head();
       const [outcome] = await system.run(sql`
         select name, position, to_regnamespace('rebuild_' || name) is not null as rebuilding,
           (select count(*) from palimpsest.parked_streams where projection = name) as parked
         from palimpsest.projections where name = any(${names}) order by array_position(${names}::text[], name)`);
-      return z
-        .array(statusRow)
-        .parse(outcome?.rows)
-        .map(({ name, position, parked, rebuilding }) => {
-          const at = position < 0n ? 0n : position;
-          return { name, position: at.toString(), lag: head > at ? Number(head - at) : 0, parked, rebuilding };
-        });
+      const rows = z.array(statusRow).parse(outcome?.rows);
+      // Most often all stand at the same position.
+      const lags = new Map<bigint, number>();
+      for (const { position } of rows) if (!lags.has(position)) lags.set(position, await countAfter(events, position));
+      return rows.map(({ position, ...row }) => ({
+        ...row,
+        position: (position < 0n ? 0n : position).toString(),
+        lag: lags.get(position) ?? 0,
+      }));
     },
 
     async rebuild(name) {

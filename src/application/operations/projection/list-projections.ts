@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostLag } from '../../context.js';
 import { operation } from '../../operation.js';
 
 export const listProjections = operation({
@@ -14,7 +15,10 @@ export const listProjections = operation({
     z.object({
       name: z.string(),
       position: z.string(),
-      lag: z.number().int().meta({ description: 'Events behind the log; 0 when caught up.' }),
+      lag: z
+        .number()
+        .int()
+        .meta({ description: `Events that it does not show yet; ${mostLag} means as many or more, 0 caught up.` }),
       parked: z
         .number()
         .int()
