@@ -17,7 +17,7 @@ const code = await run(
   // With --json jest tells people what happens on stderr and repeats the file on stdout.
   { cwd: root, stdio: ['inherit', 'ignore', 'inherit'] },
 );
-const { passed, failed } = counts();
+export const { passed, failed } = counts();
 rmSync(folder, { recursive: true });
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = code;
