@@ -28,21 +28,28 @@ const idempotencyKey = z
   .meta({ description: 'The same key makes a retry harmless: the recorded outcome is answered again.' });
 const correlationId = z.uuid().meta({ description: 'Returned in the reply and in every event of the command.' });
 
-/** Checks an input against the operation's schema. A malformed id is answered as a missing resource. */
+/**
+ * Checks an input against the operation's schema. A malformed id is answered as a missing resource is: what else is wrong is
+ * told first, and by itself.
+ */
 export function parseInput(
   operation: Operation,
   raw: unknown,
 ): { readonly input: unknown } | Refusal<'validation_failed' | 'not_found'> {
+  const gate = gateBesideIds(operation, raw);
+  if (gate) return invalid([gate]);
+  const parsed = operation.input.safeParse(raw);
+  if (parsed.success) return { input: parsed.data };
+  const issues = parsed.error.issues.filter(({ code, path }) => code !== 'invalid_format' || !namesId(operation, path));
+  return issues.length === 0 ? refuse('not_found') : invalid(issues.flatMap(issuesOf));
+}
+
+/** Text that no store takes, but in an id: there it is one more form that no id has. */
+function gateBesideIds(operation: Operation, raw: unknown): Issue | undefined {
   const gate = textGate(raw, [], 0);
-  const parsed = gate ? undefined : operation.input.safeParse(raw);
-  if (parsed?.success) return { input: parsed.data };
-  const zodIssues = parsed?.error.issues ?? [];
-  const issues = gate ? [gate] : zodIssues.flatMap(issuesOf);
-  const onlyIds =
-    gate === undefined
-      ? zodIssues.every((issue) => issue.code === 'invalid_format' && namesId(operation, issue.path))
-      : namesId(operation, gate.param.split('.'));
-  return onlyIds ? refuse('not_found') : invalid(issues);
+  if (!gate || !namesId(operation, gate.param.split('.'))) return gate;
+  // It was found in a field of that name, so the input is an object.
+  return gateBesideIds(operation, { ...(raw as object), [gate.param]: undefined });
 }
 
 /** Checks a part of an input against a schema that depends on another part. */

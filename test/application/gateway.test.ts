@@ -83,6 +83,21 @@ describe('the gateway', () => {
     expect(refusalOf(missing)).toBe('not_found');
   });
 
+  it.each(['nonsense', 'a\u0000b', '\ud800'])(
+    'names what else is wrong beside the id %j as beside any other',
+    async (id) => {
+      const append = (threadId: string, input: Readonly<Record<string, unknown>>) =>
+        app.call(ada.key, 'message.append', { threadId, ...input });
+      const absent = 'thread_00000000000000000000000000';
+      for (const input of [{ role: 'user' }, { role: 'nobody', content: 'hi' }, { role: 'user', content: 'a\u0000' }]) {
+        const malformed = await append(id, input);
+        expect(refusalOf(malformed)).toBe('validation_failed');
+        expect(malformed.result).toEqual((await append(absent, input)).result);
+      }
+      expect(refusalOf(await append(id, { role: 'user', content: 'hi' }))).toBe('not_found');
+    },
+  );
+
   it('returns the correlation id that was sent', async () => {
     const correlationId = randomUUID();
     expect((await app.call(ada.key, 'thread.create', {}, { correlationId })).correlationId).toBe(correlationId);
