@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../store/storage.js';
+import { Arriving } from './arriving.js';
 import type { Wish } from './decide.js';
 import { METADATA_TYPE, metastreamOf, type StoredEvent } from './events.js';
 import type { Outcome } from './expectation.js';
@@ -24,6 +25,7 @@ const QUIET = 5000;
 export class Engine {
   readonly recent = new RecentEvents();
   readonly watchers = new Watchers();
+  readonly arriving = new Arriving();
   readonly pending = new PendingRequests();
   readonly reader: StreamReader;
   /** No durable event lies above this position. */

@@ -1,3 +1,5 @@
+import { EVENT_OVERHEAD, MIN_EVENT_BYTES } from './limits.js';
+
 /** An event as a client proposes it. The byte fields may be views into a larger buffer. */
 export interface ProposedEvent {
   /** Sixteen bytes as a latin-1 string: compact, and usable as a map key. */
@@ -36,5 +38,8 @@ export const ownerOf = (stream: string): string => (isMetastream(stream) ? strea
 export const metastreamOf = (stream: string): string => `$$${stream}`;
 
 /** Bytes that an append is charged for this event. */
-export const sizeOf = (event: ProposedEvent): number =>
-  event.data.length + event.metadata.length + 2 * event.type.length;
+export const sizeOf = ({ data, metadata, type }: ProposedEvent): number =>
+  Math.max(MIN_EVENT_BYTES, data.length + metadata.length + 2 * type.length);
+
+/** Bytes that this event takes up in memory. */
+export const weightOf = (event: ProposedEvent): number => EVENT_OVERHEAD + sizeOf(event);

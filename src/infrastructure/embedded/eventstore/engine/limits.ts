@@ -1,6 +1,12 @@
 /** The real server's default of the releases this client targets; a larger one here could be refused in production. */
 export const MAX_APPEND_BYTES = 1024 * 1024;
 
+/** What an event is charged at least, so that an append of nothing but empty ones ends, too. */
+export const MIN_EVENT_BYTES = 16;
+
+/** What an event takes up in memory beyond its bytes. */
+export const EVENT_OVERHEAD = 200;
+
 /** Longest request message read, as the official client allows for replies. */
 export const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 
@@ -10,6 +16,9 @@ export const MAX_BATCH_EVENTS = 2048;
 
 /** Undecided and uncommitted bytes above which callers are read no further. */
 export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
+
+/** Bytes of appends that are still arriving, over all connections; what goes beyond is refused. */
+export const MAX_ARRIVING_BYTES = 128 * 1024 * 1024;
 
 /** Committed events kept in memory for subscribers at the tip; whoever is slower reads from storage. */
 export const RECENT_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Wish } from './decide.js';
-import { sizeOf } from './events.js';
+import { weightOf } from './events.js';
 import type { Outcome } from './expectation.js';
 import { MAX_PENDING_BYTES } from './limits.js';
 import type { Request } from './writer.js';
@@ -24,7 +24,7 @@ class PendingRequest implements Request {
     this.stream = wish.stream;
     this.expected = wish.expected;
     this.events = wish.events;
-    this.bytes = 256 + wish.events.reduce((sum, event) => sum + sizeOf(event), 0);
+    this.bytes = 256 + wish.events.reduce((sum, event) => sum + weightOf(event), 0);
   }
 
   answer(outcome: Outcome): void {

@@ -1,4 +1,4 @@
-import { sizeOf, type StoredEvent } from './events.js';
+import { weightOf, type StoredEvent } from './events.js';
 import { RECENT_BYTES, RECENT_EVENTS } from './limits.js';
 
 interface Block {
@@ -26,7 +26,7 @@ export class RecentEvents {
   push(events: readonly StoredEvent[]): void {
     const last = events.at(-1);
     if (!last) return;
-    const bytes = events.reduce((sum, event) => sum + 200 + sizeOf(event), 0);
+    const bytes = events.reduce((sum, event) => sum + weightOf(event), 0);
     this.blocks.push({ events, last: last.position, bytes });
     this.bytes += bytes;
     this.count += events.length;

@@ -7,29 +7,40 @@ import { CallError, Status } from '../grpc/status.js';
 import { appendAnswer, appendConflict, readAppendMessage, removalAnswer } from '../protocol/append.js';
 import { readRemoval, type Target } from '../protocol/target.js';
 import { refusalOf } from './admission.js';
-import { appendTooLarge, errorOf, translated } from './errors.js';
+import { appendTooLarge, errorOf, tooMuchArriving, translated } from './errors.js';
+import { slowDown } from './slow-down.js';
 
 /** An append in a call of its own. */
 export function append(engine: Engine, call: Call): void {
   let target: Target | undefined;
   let bytes = 0;
-  const events: ProposedEvent[] = [];
+  let events: ProposedEvent[] = [];
+  const share = engine.arriving.share();
+  const leave = (): void => {
+    share.giveBack();
+    events = [];
+  };
   const onMessage = (message: Buffer): void => {
     const part = readAppendMessage(message);
     if ('target' in part) target = part.target;
     else {
       bytes += sizeOf(part.event);
       if (bytes > MAX_APPEND_BYTES) throw appendTooLarge();
+      if (!share.add([part.event])) throw tooMuchArriving();
       events.push(part.event);
     }
+    slowDown(engine, call);
   };
   const onEnd = (): void => {
     if (!target) throw new CallError(Status.invalidArgument, 'The append has no options.');
-    submit(engine, call, { kind: 'append', ...target, events }, (outcome) => {
+    const wish = { kind: 'append', ...target, events } as const;
+    leave();
+    submit(engine, call, wish, (outcome) => {
       if (outcome.kind === 'written') return appendAnswer(outcome);
-      return outcome.kind === 'wrong_version' && target ? appendConflict(target, outcome.current) : undefined;
+      return outcome.kind === 'wrong_version' ? appendConflict(wish, outcome.current) : undefined;
     });
   };
+  call.onClose(leave);
   call.receive({ onMessage: translating(onMessage), onEnd }, MAX_MESSAGE_BYTES);
 }
 

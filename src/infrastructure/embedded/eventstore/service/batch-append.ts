@@ -1,3 +1,4 @@
+import type { Share } from '../engine/arriving.js';
 import type { Engine } from '../engine/engine.js';
 import { sizeOf, type ProposedEvent } from '../engine/events.js';
 import type { Outcome } from '../engine/expectation.js';
@@ -7,17 +8,18 @@ import { frame } from '../grpc/frames.js';
 import { CallError, Status } from '../grpc/status.js';
 import { batchAnswer, readBatchChunk, type BatchChunk, type BatchOptions } from '../protocol/batch-append.js';
 import { refusalOf } from './admission.js';
-import { translated } from './errors.js';
+import { tooMuchArriving, translated } from './errors.js';
+import { slowDown } from './slow-down.js';
 
 /** An append of which not all chunks have arrived. */
 interface Draft {
   readonly options: BatchOptions;
+  readonly share: Share;
   events: ProposedEvent[];
   bytes: number;
 }
 
 const MAX_DRAFTS = 1024;
-const MAX_DRAFT_BYTES = 32 * MAX_APPEND_BYTES;
 
 /** The long-lived call over which a client sends all its appends, each answered once, by its correlation id. */
 export function batchAppend(engine: Engine, call: Call): void {
@@ -40,19 +42,21 @@ export function batchAppend(engine: Engine, call: Call): void {
 class BatchConnection {
   private readonly drafts = new Map<string, Draft>();
   private answers: Buffer[] = [];
-  private draftBytes = 0;
   private unanswered = 0;
   private ended = false;
 
   constructor(
     private readonly engine: Engine,
     private readonly call: Call,
-  ) {}
+  ) {
+    call.onClose(() => {
+      for (const { share } of this.drafts.values()) share.giveBack();
+    });
+  }
 
   take(chunk: BatchChunk): void {
-    const draft = this.draftOf(chunk);
+    const { options, events, bytes } = this.draftOf(chunk);
     if (!chunk.last) return;
-    const { options, events, bytes } = draft;
     const wish = { kind: 'append', stream: options.stream, expected: options.expected, events } as const;
     const refusal: Outcome | undefined = bytes > MAX_APPEND_BYTES ? { kind: 'too_large' } : refusalOf(wish);
     // A copy: the correlation id is a view of a buffer that should not be kept for it.
@@ -61,7 +65,7 @@ class BatchConnection {
     const answer = (outcome: Outcome): void => this.answer(batchAnswer(correlation, options, outcome));
     if (refusal) answer(refusal);
     else this.engine.submit(wish, options.deadline, answer);
-    this.slowDown();
+    slowDown(this.engine, this.call);
   }
 
   end(): void {
@@ -69,27 +73,32 @@ class BatchConnection {
     if (this.unanswered === 0) this.call.finish();
   }
 
-  private draftOf(chunk: BatchChunk): Draft {
+  /** What has arrived of an append with this chunk. */
+  private draftOf(chunk: BatchChunk): Omit<Draft, 'share'> {
     if (chunk.last && chunk.options) return { options: chunk.options, events: chunk.events, bytes: 0 };
     const key = chunk.correlation.toString('latin1');
-    const draft = this.drafts.get(key) ?? this.newDraft(chunk);
-    const bytes = chunk.events.reduce((sum, event) => sum + sizeOf(event), 0);
-    draft.bytes += bytes;
-    this.draftBytes += bytes;
-    // What is too large is refused in the end; until then nothing of it is kept.
-    if (draft.bytes > MAX_APPEND_BYTES) draft.events = [];
-    else draft.events.push(...chunk.events);
-    if (chunk.last) this.draftBytes -= draft.bytes;
-    if (chunk.last) this.drafts.delete(key);
-    else this.drafts.set(key, draft);
+    const draft = this.drafts.get(key) ?? this.newDraft(key, chunk);
+    draft.bytes += chunk.events.reduce((sum, event) => sum + sizeOf(event), 0);
+    if (draft.bytes > MAX_APPEND_BYTES) {
+      // What is too large is refused in the end; until then nothing of it is kept.
+      draft.events = [];
+      draft.share.giveBack();
+    } else {
+      for (const event of chunk.events) draft.events.push(event);
+      if (!draft.share.add(chunk.events)) throw tooMuchArriving();
+    }
+    if (!chunk.last) return draft;
+    draft.share.giveBack();
+    this.drafts.delete(key);
     return draft;
   }
 
-  private newDraft({ options }: BatchChunk): Draft {
+  private newDraft(key: string, { options }: BatchChunk): Draft {
     if (!options) throw new CallError(Status.invalidArgument, 'The first chunk of an append has no options.');
-    if (this.drafts.size >= MAX_DRAFTS || this.draftBytes > MAX_DRAFT_BYTES)
-      throw new CallError(Status.resourceExhausted, 'Too many unfinished appends.');
-    return { options, events: [], bytes: 0 };
+    if (this.drafts.size >= MAX_DRAFTS) throw tooMuchArriving();
+    const draft = { options, share: this.engine.arriving.share(), events: [], bytes: 0 };
+    this.drafts.set(key, draft);
+    return draft;
   }
 
   /** Answers that become ready together leave together. */
@@ -108,11 +117,5 @@ class BatchConnection {
       void this.call.drained().then(() => this.call.resume());
     }
     if (this.ended && this.unanswered === 0) this.call.finish();
-  }
-
-  private slowDown(): void {
-    if (!this.engine.pending.full) return;
-    this.call.pause();
-    this.engine.pending.whenRoom(() => this.call.resume());
   }
 }

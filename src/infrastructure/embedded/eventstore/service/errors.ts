@@ -21,6 +21,9 @@ export const appendTooLarge = (): CallError =>
     'maximum-append-size': String(MAX_APPEND_BYTES),
   });
 
+export const tooMuchArriving = (): CallError =>
+  new CallError(Status.resourceExhausted, 'Too many unfinished appends; finish some first.');
+
 const EXPECTED = { any: -2, no_stream: -1, stream_exists: -4 } as const;
 
 const wrongVersion = ({ stream, expected }: Target, current: number): CallError =>
