@@ -143,7 +143,10 @@ export interface SubjectKeys {
   destroy(ownerId: string): Promise<void>;
 }
 
-/** A folded aggregate at a revision, so that long streams load in constant time. */
+/**
+ * A folded aggregate at a revision, so that long streams load in constant time. States hold ids, counts and digests and
+ * nothing personal, so that one may outlast its owner like the events it comes from.
+ */
 export interface Snapshot {
   readonly revision: number;
   readonly version: number;
@@ -166,8 +169,6 @@ export interface RecordedKey {
 export interface Snapshots {
   load(stream: string): Promise<Snapshot | undefined>;
   save(stream: string, snapshot: Snapshot): Promise<void>;
-  /** Removes every snapshot of an owner (erase). */
-  forget(ownerId: string): Promise<void>;
 }
 
 /** Names one scratchpad's working state: the owner is part of every key, so another tenant's pad is simply absent. */

@@ -1,5 +1,15 @@
+import { agent } from '../../src/domain/agent/agent.js';
+import { credential } from '../../src/domain/credential/credential.js';
 import { eventSchemas } from '../../src/domain/events.js';
+import { evolve, type Aggregate, type DomainEvent } from '../../src/domain/kernel/decider.js';
 import { personalFields } from '../../src/domain/kernel/personal.js';
+import { key } from '../../src/domain/key/key.js';
+import { claims } from '../../src/domain/scratchpad/claims.js';
+import { ledger } from '../../src/domain/scratchpad/ledger.js';
+import { scratchpad } from '../../src/domain/scratchpad/scratchpad.js';
+import { thread } from '../../src/domain/thread/thread.js';
+import { user } from '../../src/domain/user/user.js';
+import { workspace } from '../../src/domain/workspace/workspace.js';
 import { decode, encode } from '../../src/application/codec.js';
 import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
 
@@ -143,5 +153,29 @@ describe('personal text', () => {
     const moved = { ...event, id: '00000000-0000-5000-8000-000000000002' };
     const opened = await keys.toOpen(new Set([ownerId]));
     expect(() => decode(moved, opened)).toThrow();
+  });
+});
+
+describe('the state of an aggregate, which snapshots keep', () => {
+  const aggregates = [agent, claims, credential, key, ledger, scratchpad, thread, user, workspace] as Aggregate<
+    unknown,
+    DomainEvent
+  >[]; // Each is given its own events only.
+
+  it('comes of one of these', () => {
+    const known = aggregates.flatMap(({ evolve: steps }) => Object.keys(steps));
+    expect(known.sort()).toEqual(Object.keys(eventSchemas).sort());
+  });
+
+  it.each(aggregates.map((one) => [one.category, one] as const))('%s holds no personal text', (_, aggregate) => {
+    const states = [aggregate.initial];
+    for (const [type, data] of [...Object.entries(samples), ...furtherSamples]) {
+      const schema = eventSchemas[type];
+      if (!schema || !(type in aggregate.evolve)) continue;
+      const personal = Object.fromEntries([...personalFields(schema).keys()].map((field) => [field, 'very personal']));
+      const event = { type, data: { ...data, ...personal }, id, revision: 0, at: metadata.at };
+      states.push(...states.map((state) => evolve(aggregate, state, event)));
+    }
+    expect(JSON.stringify(states)).not.toContain('very personal');
   });
 });

@@ -5,7 +5,6 @@ import { startKeyUsage } from '../../src/infrastructure/postgres/key-usage.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
 import { makeSnapshots } from '../../src/infrastructure/postgres/snapshots.js';
-import { makeSubjectKeys } from '../../src/infrastructure/postgres/subject-keys.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { quiet } from '../support/quiet.js';
 
@@ -55,22 +54,6 @@ describe('a snapshot', () => {
     await snapshots.save('thread-3', at(400));
     await snapshots.save('thread-3', { ...at(200), version: 2 });
     await expect(snapshots.load('thread-3')).resolves.toMatchObject({ revision: 200, version: 2 });
-  });
-
-  it('is forgotten with its owner, and only with them', async () => {
-    const snapshots = makeSnapshots(database.system);
-    await snapshots.save('thread-4', at(200, 'gone'));
-    await snapshots.save('thread-5', at(200, 'staying'));
-    await snapshots.forget('gone');
-    await expect(snapshots.load('thread-4')).resolves.toBeUndefined();
-    await expect(snapshots.load('thread-5')).resolves.toBeDefined();
-  });
-
-  it('is not saved any more once its owner was erased', async () => {
-    const snapshots = makeSnapshots(database.system);
-    await makeSubjectKeys(database.system, kek).destroy('erased');
-    await snapshots.save('thread-6', at(200, 'erased'));
-    await expect(snapshots.load('thread-6')).resolves.toBeUndefined();
   });
 });
 

@@ -12,9 +12,4 @@ export class MemorySnapshots implements Snapshots {
     this.kept.set(stream, structuredClone(snapshot));
     return Promise.resolve();
   }
-
-  forget(ownerId: string): Promise<void> {
-    for (const [stream, snapshot] of this.kept) if (snapshot.ownerId === ownerId) this.kept.delete(stream);
-    return Promise.resolve();
-  }
 }

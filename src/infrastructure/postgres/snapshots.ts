@@ -29,19 +29,13 @@ export const makeSnapshots = (system: Statements): Snapshots => ({
     return row && snapshotRow.parse(row);
   },
 
-  /** A process that is behind does not overwrite a later snapshot, and nothing is kept of an owner who was erased. */
+  /** A process that is behind does not overwrite a later snapshot. */
   async save(stream, { ownerId, revision, version, state, keys }) {
     await system.run(sql`
       insert into palimpsest.snapshots as kept (stream, owner_id, revision, version, state, keys)
-      select ${stream}, ${ownerId}, ${revision}, ${version}, ${JSON.stringify(state)}, ${JSON.stringify(keys)}
-      where not exists (
-        select from palimpsest.subject_keys where owner_id = ${ownerId} and destroyed_at is not null)
+      values (${stream}, ${ownerId}, ${revision}, ${version}, ${JSON.stringify(state)}, ${JSON.stringify(keys)})
       on conflict (stream) do update set revision = excluded.revision, version = excluded.version,
         state = excluded.state, keys = excluded.keys, saved_at = now()
       where excluded.version <> kept.version or excluded.revision > kept.revision`);
-  },
-
-  async forget(ownerId) {
-    await system.run(sql`delete from palimpsest.snapshots where owner_id = ${ownerId}`);
   },
 });
