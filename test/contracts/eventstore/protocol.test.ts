@@ -9,7 +9,7 @@ import { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js';
 import { startEventStore, type EventStore } from '../../../src/infrastructure/embedded/eventstore/server.js';
-import { append, failureOf, freshStream, happened, Listener } from './conformance/support.js';
+import { append, collect, failureOf, freshStream, happened, Listener } from './conformance/support.js';
 import { framed, rawCall } from './raw-call.js';
 import { APPEND, appendTo, proposed, READ } from './raw-requests.js';
 
@@ -45,6 +45,22 @@ describe('the protocol of the embedded event store', () => {
     const [member] = ClusterInfo.deserializeBinary(bytes.subarray(5)).getMembersList();
     const endPoint = member?.getHttpEndPoint();
     expect([endPoint?.getAddress(), endPoint?.getPort()]).toEqual([address, port === 'its own' ? store.port : port]);
+  });
+
+  it('leads whenever a leader is required', async () => {
+    const stream = freshStream();
+    const requiresLeader = true;
+    await append(client, stream, [1, 2], { requiresLeader });
+    const events = await collect(client.readStream(stream, { requiresLeader }));
+    expect(events).toHaveLength(2);
+    await collect(client.readAll({ requiresLeader, maxCount: 1 }));
+    const listener = new Listener(client.subscribeToStream(stream, { requiresLeader }));
+    await listener.until((heard) => heard.events.length === 2);
+    await listener.stop();
+    await client.deleteStream(stream, { requiresLeader });
+    await client.tombstoneStream(stream, { requiresLeader });
+    const bytes = Buffer.concat([appendTo(freshStream()), proposed('happened', Buffer.alloc(1))]);
+    expect(await rawCall(store.port, APPEND, bytes, { 'requires-leader': 'true' })).toMatchObject({ status: 0 });
   });
 
   it('answers what it does not serve with one sentence on what to use instead', async () => {

@@ -24,6 +24,13 @@ export interface ListenerOptions {
   /** Takes each call; what it throws ends the call. */
   readonly serve: (call: Call) => void;
   readonly onFault: (fault: unknown, path: string) => void;
+  readonly keepAlive?: KeepAlive;
+}
+
+/** Milliseconds between pings, and within which each is answered. */
+interface KeepAlive {
+  readonly every: number;
+  readonly within: number;
 }
 
 export interface Listener {
@@ -33,8 +40,7 @@ export interface Listener {
 }
 
 const WINDOW = 1024 * 1024;
-const PING_EVERY = 20_000;
-const PING_WITHIN = 20_000;
+const KEEP_ALIVE: KeepAlive = { every: 20_000, within: 20_000 };
 
 const HTTP2 = {
   settings: { initialWindowSize: WINDOW, maxConcurrentStreams: 8192 },
@@ -57,7 +63,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     session.on('close', () => sessions.delete(session));
     session.on('error', () => session.destroy());
     session.setLocalWindowSize(16 * WINDOW);
-    watchOver(session);
+    watchOver(session, options.keepAlive ?? KEEP_ALIVE);
   });
   server.on('stream', (stream, headers) => {
     if (!isGrpc(stream, headers)) return;
@@ -105,13 +111,13 @@ function isGrpc(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): boolea
 }
 
 /** Cuts a connection whose other end no longer answers pings. */
-function watchOver(session: ServerHttp2Session): void {
+function watchOver(session: ServerHttp2Session, { every, within }: KeepAlive): void {
   const timer = setInterval(() => {
     if (session.destroyed || session.closed) return;
-    const deadline = setTimeout(() => session.destroy(), PING_WITHIN);
+    const deadline = setTimeout(() => session.destroy(), within);
     const sent = session.ping(() => clearTimeout(deadline));
     if (!sent) clearTimeout(deadline);
-  }, PING_EVERY);
+  }, every);
   timer.unref();
   session.on('close', () => clearInterval(timer));
 }
