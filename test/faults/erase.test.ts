@@ -113,8 +113,8 @@ describe('users who are erased while they make things', () => {
     const word = () => `${mark}-${(words += 1)}`;
     const admin = home.admin();
     const people = await Promise.all(Array.from({ length: 8 }, () => newPerson(admin, word())));
-    const makings = people.map(async ({ caller }) => {
-      const [keys] = await Promise.all([
+    const makings = people.map(({ caller }) =>
+      Promise.all([
         makeMany(caller, '/v1/keys', () => ({ name: word() })),
         makeMany(caller, '/v1/workspaces', () => ({ name: word() })),
         makeMany(caller, '/v1/threads', () => ({ title: word() })),
@@ -122,19 +122,19 @@ describe('users who are erased while they make things', () => {
           ...{ harness: 'native', name: word(), model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
           credential: { mode: 'intake', type: 'api_key', value: word() },
         })),
-      ]);
-      return keys as readonly { readonly key: string }[]; // as key.create declares
-    });
+      ]),
+    );
     await eventually(
       () => words,
       (made) => made > 200,
     );
     await Promise.all(people.map(({ id }) => admin.done('DELETE', `/v1/users/${id}`)));
 
-    const made = (await Promise.all(makings)).flatMap((keys) => keys.slice(-3));
-    expect(made.length).toBeGreaterThan(0);
+    const made = await Promise.all(makings);
+    expect(made.flat().every(({ length }) => length > 0)).toBe(true);
+    const keys = made.flatMap(([all]) => all.slice(-3)) as { readonly key: string }[]; // as key.create declares
     await eventually(
-      () => Promise.all(made.map(async ({ key }) => (await admin.as(key).get('/v1/me')).status)),
+      () => Promise.all(keys.map(async ({ key }) => (await admin.as(key).get('/v1/me')).status)),
       (statuses) => statuses.every((status) => status === 401),
     );
     await eventually(
