@@ -10,8 +10,8 @@ import { append, contentsOf, freshStream } from './conformance/support.js';
 
 const ROOT = join(__dirname, '../../..');
 
-/** The code of docs/eventstore.md that a stranger would begin with. */
-const gettingStarted = /```js\n(.*?)```/s.exec(readFileSync(join(ROOT, 'docs/eventstore.md'), 'utf8'))?.[1] ?? '';
+/** The code in a document that a stranger would begin with. */
+const codeOf = (file: string): string => /```js\n(.*?)```/s.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? '';
 
 describe('`palimpsest eventstore`', () => {
   const home = mkdtempSync(join(tmpdir(), 'palimpsest-alone-'));
@@ -36,11 +36,16 @@ describe('`palimpsest eventstore`', () => {
   it('needs no database, and serves the getting-started code as it stands', async () => {
     const port = await freePort();
     await start('--port', String(port));
-    const code = gettingStarted.replace('127.0.0.1:2113', `127.0.0.1:${port}`);
-    const { code: exit, said } = await runModule(code);
-    expect([exit, said.trim().split('\n')]).toEqual([
-      0,
-      ['read OrderPlaced { order: 1, total: 12 }', 'subscribed OrderPlaced { order: 1, total: 12 }'],
+    const run = (file: string) => runModule(codeOf(file).replace(':2113', `:${port}`));
+    expect([await run('docs/eventstore.md'), await run('README.md')]).toEqual([
+      {
+        code: 0,
+        said: 'read OrderPlaced { order: 1, total: 12 }\nsubscribed OrderPlaced { order: 1, total: 12 }\n',
+      },
+      {
+        code: 0,
+        said: "Appended event: grpc-client { languages: [ 'typescript', 'javascript' ], runtime: 'NodeJS' }\n",
+      },
     ]);
   });
 

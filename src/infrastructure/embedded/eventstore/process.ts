@@ -12,9 +12,9 @@ export interface Database {
 }
 
 /**
- * Runs an event store as a process of its own, as the environment says. Prints one line of JSON with its URL once it
- * serves, scavenges on SIGUSR2, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also when its standard
- * input closes, which the system does however the parent dies.
+ * Runs an event store as a process of its own, as the environment says. Prints one line of JSON with its URL and its
+ * process id once it serves, scavenges on SIGUSR2, and ends gracefully on SIGTERM or SIGINT; with EXIT_WITH_PARENT=1 also
+ * when its standard input closes, which the system does however the parent dies.
  *
  * Reads DATABASE_URL, EVENTSTORE_HOST, EVENTSTORE_PORT, EVENTSTORE_SCHEMA, EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE,
  * EVENTSTORE_USERNAME, EVENTSTORE_PASSWORD or EVENTSTORE_PASSWORD_FILE, and EVENTSTORE_SCAVENGE_HOURS.
@@ -34,7 +34,7 @@ export async function runEventStoreProcess(
     process.stderr.write(`The event store cannot start: ${reasonOf(fault)}\n`);
     process.exit(1);
   }
-  process.stdout.write(`${JSON.stringify({ ready: true, url: store.url })}\n`);
+  process.stdout.write(`${JSON.stringify({ ready: true, url: store.url, pid: process.pid })}\n`);
   await leaving;
   setTimeout(() => process.exit(1), STOP_WITHIN).unref(); // a database that hangs must not keep this process
   await store.stop();
