@@ -57,8 +57,9 @@ async function tellPage(
     if (of === undefined) return tellAppended(scratchpadId, entry, { index: entry.index, clears }, system);
     if (of === entry.index) return undefined;
     const repeat = { clears, entryId: entry.id, index: entry.index, of };
-    await tellRepeated(scratchpadId, repeat, system);
-    return working.markRepeated(pad, repeat);
+    // The mark first: once it is told of, nobody looks at this place again.
+    await working.markRepeated(pad, repeat);
+    return tellRepeated(scratchpadId, repeat, system);
   };
   const system = streams.asSystem(entries[0]?.correlationId ?? scratchpadId);
   await Promise.all([
