@@ -84,14 +84,35 @@ export interface Operation extends Omit<Declaration<Kind, z.ZodObject, z.ZodType
   run(input: unknown, context: OperationContext): Promise<unknown>;
 }
 
+/** An operation whose declaration its type still tells, for whoever derives types of their own from it (the SDK). */
+export interface Declared<
+  Name extends string,
+  Http extends Operation['http'],
+  K extends Kind,
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+> extends Operation {
+  readonly name: Name;
+  readonly http: Http;
+  readonly kind: K;
+  readonly input: Input;
+  readonly output: Output;
+}
+
 /**
  * Declares an operation once; it then exists on every door.
  *
  * @example
  * export const getThread = operation({ name: 'thread.get', kind: 'query', http: 'GET /v1/threads/{threadId}', … });
  */
-export const operation = <K extends Kind, Input extends z.ZodObject, const Output extends z.ZodType>(
-  declaration: Declaration<K, Input, Output>,
-): Operation =>
+export const operation = <
+  const Name extends string,
+  const Http extends Operation['http'],
+  K extends Kind,
+  Input extends z.ZodObject,
+  const Output extends z.ZodType,
+>(
+  declaration: Declaration<K, Input, Output> & { readonly name: Name; readonly http: Http },
+): Declared<Name, Http, K, Input, Output> =>
   // The gateway parses the input with this very schema before it calls run, so the types meet there and not here.
-  declaration as unknown as Operation;
+  declaration as unknown as Declared<Name, Http, K, Input, Output>;

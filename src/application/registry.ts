@@ -52,8 +52,8 @@ import { getWorkspace } from './operations/workspace/get-workspace.js';
 import { listWorkspaces } from './operations/workspace/list-workspaces.js';
 import { removeMember } from './operations/workspace/remove-member.js';
 
-/** Every operation there is. What stands here exists on every door; what does not exists nowhere. */
-export const operations: readonly Operation[] = [
+/** What stands here exists on every door; what does not exists nowhere. */
+const listed = [
   ...[createUser, getUser, eraseUser, getMe],
   ...[createWorkspace, listWorkspaces, getWorkspace, addMember, removeMember],
   ...[createKey, listKeys, revokeKey],
@@ -67,4 +67,10 @@ export const operations: readonly Operation[] = [
   ...[readScratchpad, updateScratchpadTool, appendScratchpad],
   ...[listAudit, exportAudit, verifyAudit, followAudit],
   ...[listProjections, rebuildProjection],
-];
+] as const;
+
+/** Every operation there is. */
+export const operations: readonly Operation[] = listed;
+
+/** The same, each with the types that it was declared with. */
+export type Operations = (typeof listed)[number];
