@@ -54,6 +54,13 @@ module.exports = {
       },
     },
     {
+      name: 'the-sdk-carries-no-server',
+      comment: 'What its users load is itself alone. The build evaluates table.ts.',
+      severity: 'error',
+      from: { path: '^src/interfaces/sdk/', pathNot: '^src/interfaces/sdk/table\\.ts$' },
+      to: { pathNot: '^src/interfaces/sdk/', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'drivers-stay-in-infrastructure',
       severity: 'error',
       from: { path: '^src/', pathNot: ['^src/infrastructure/', '^src/[^/]+\\.ts$'] },

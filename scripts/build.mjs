@@ -1,4 +1,5 @@
 // Compiles src/ and projections/ to dist/ with swc, only what changed since the last build. Types are checked by `npm run types`.
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -19,9 +20,12 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 const recipeFile = join(dist, '.recipe');
 const sources = ['src', 'projections'];
+/** Evaluated once, here: what is built is its value, so that whoever loads it loads nothing else. */
+const folded = join(root, 'src/interfaces/sdk/table.ts');
 const swcOptions = {
   jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-  module: { type: 'commonjs' },
+  // An ES module imports what is built by its names (the SDK) only if they are told like this.
+  module: { type: 'commonjs', exportInteropAnnotation: true },
   sourceMaps: true,
   swcrc: false,
 };
@@ -40,7 +44,10 @@ async function buildAlone() {
   const stale = files.filter((file) => !isCurrent(file));
   if (stale.length === 0) return 0;
   const { transform } = await import('@swc/core');
-  await Promise.all(stale.map((file) => compile(transform, file)));
+  // Its value may change with any file. Not current until the end, whatever ends this build before.
+  if (existsSync(target(folded))) utimesSync(target(folded), 0, 0);
+  await Promise.all(stale.filter((file) => file !== folded).map((file) => compile(transform, file)));
+  await fold(transform);
   return stale.length;
 }
 
@@ -76,8 +83,32 @@ async function compile(transform, file) {
   } else {
     copyFileSync(file, `${built}.new`);
   }
+  finish(built, mtime);
+}
+
+/** Runs the file among those that are built, in a process of its own, and writes down what it exports. */
+async function fold(transform) {
+  const built = target(folded);
+  const { mtime } = statSync(folded);
+  const { code } = await transform(readFileSync(folded, 'utf8'), {
+    ...swcOptions,
+    filename: folded,
+    sourceMaps: false,
+  });
+  const script = `${code}\nprocess.stdout.write(JSON.stringify(exports));`;
+  const json = execFileSync(process.execPath, ['-e', script], { cwd: dirname(built), encoding: 'utf8' });
+  const values = Object.entries(JSON.parse(json));
+  writeFileSync(
+    `${built}.new`,
+    values.map(([name, value]) => `exports.${name} = ${JSON.stringify(value)};\n`).join(''),
+  );
+  finish(built, mtime);
+}
+
+/** In one step: a server may start from dist/ at this moment. */
+function finish(built, mtime) {
   utimesSync(`${built}.new`, mtime, mtime);
-  renameSync(`${built}.new`, built); // In one step: a server may start from dist/ at this moment.
+  renameSync(`${built}.new`, built);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(`compiled ${await build()} files`);

@@ -1,0 +1,19 @@
+import type { Kind } from '../../application/operation.js';
+import { operations } from '../../application/registry.js';
+
+/** What the client has to know of an operation to call it. */
+export interface Entry {
+  readonly name: string;
+  readonly http: string;
+  readonly kind: Kind;
+  /** The fields of its input that are not in its path. */
+  readonly fields: readonly string[];
+}
+
+/** Every operation. The build evaluates this file: what is in dist/ is its value, which imports nothing. */
+export const table: readonly Entry[] = operations.map(({ name, http, kind, input }) => ({
+  name,
+  http,
+  kind,
+  fields: Object.keys(input.shape).filter((field) => !http.includes(`{${field}}`)),
+}));
