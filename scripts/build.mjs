@@ -39,7 +39,7 @@ async function buildAlone() {
   const files = sources.flatMap((folder) => filesBelow(join(root, folder)));
   const wanted = new Set([recipeFile, ...files.map(target)]);
   for (const built of filesBelow(dist)) {
-    if (!wanted.has(built.replace(/\.map$/, ''))) rmSync(built);
+    if (!wanted.has(built.replace(/\.map$/, '').replace(/\.d\.ts$/, '.js'))) rmSync(built);
   }
   const stale = files.filter((file) => !isCurrent(file));
   if (stale.length === 0) return 0;
