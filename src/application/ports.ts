@@ -59,6 +59,8 @@ export interface SubscriptionListener {
   events(batch: readonly StoredEvent[]): Promise<void>;
   /** Every event up to `position` that the subscription selects has been delivered. */
   caughtUp?(position: bigint): void;
+  /** So long, in milliseconds, events of these types may wait for others to come, as long as nothing else does. */
+  readonly unhurried?: { readonly types: ReadonlySet<string>; readonly ms: number };
 }
 
 /** The event store. System streams (`$…`) are never shown. */

@@ -14,14 +14,20 @@ export interface LogOptions {
  * Flush before the process ends.
  */
 export function makeLog({ level, fd = 1 }: LogOptions): Log & { flush(): Promise<void> } {
-  // Written in the background, so that a slow reader of the log does not slow requests. With a least length of zero a
-  // flush would not wait for what is being written.
-  const stream = destination({ dest: fd, sync: false, minLength: 1 });
+  // Written in the background and many lines at a time, so that neither a slow reader of the log nor a write for each line
+  // slows requests. Lines of requests may be a moment old; faults are told at once.
+  const stream = destination({ dest: fd, sync: false, minLength: 8_192, periodicFlush: 100 });
   const logger = pino({ level, base: { pid: process.pid } }, stream);
   return {
     info: (fields, message) => logger.info(withoutErrors(fields), message),
-    warn: (fields, message) => logger.warn(withoutErrors(fields), message),
-    error: (fields, message) => logger.error(withoutErrors(fields), message),
+    warn(fields, message) {
+      logger.warn(withoutErrors(fields), message);
+      stream.flush();
+    },
+    error(fields, message) {
+      logger.error(withoutErrors(fields), message);
+      stream.flush();
+    },
     flush: () => new Promise((resolve) => stream.flush(() => resolve())),
   };
 }

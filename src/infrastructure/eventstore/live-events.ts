@@ -93,6 +93,27 @@ export class LiveEvents {
     });
   }
 
+  /** Waits, for so long at most, while nothing but a few events of these types has arrived. */
+  gather(types: ReadonlySet<string>, ms: number, stopped: AbortSignal): Promise<void> {
+    const mayWait = ({ event }: ReadAnswer) => event !== undefined && types.has(event.type);
+    const isFull = () => this.over || stopped.aborted || this.arrived.length >= batchSize;
+    if (isFull() || !this.arrived.every(mayWait)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(late);
+        stopped.removeEventListener('abort', settle);
+        this.wake = undefined;
+        resolve();
+      };
+      const late = setTimeout(settle, ms);
+      stopped.addEventListener('abort', settle);
+      this.wake = () => {
+        const newest = this.arrived.at(-1);
+        if (isFull() || !newest || !mayWait(newest)) settle();
+      };
+    });
+  }
+
   close(): void {
     this.call.cancel();
   }

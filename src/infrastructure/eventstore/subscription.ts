@@ -56,8 +56,10 @@ export class Follower implements Subscription {
   /** One subscription, until it ends, fails or is found dead. */
   private async follow(): Promise<void> {
     const live = await this.connect();
+    const { unhurried } = this.listener;
     try {
       while (!this.stopped.signal.aborted) {
+        if (unhurried && live.hasMore()) await live.gather(unhurried.types, unhurried.ms, this.stopped.signal);
         const batch = this.selected(live.take());
         if (batch.length > 0) await this.deliver(batch);
         if (live.reached() > (this.position ?? 0n)) this.position = live.reached();

@@ -15,10 +15,10 @@ import { retryParked } from './retry.js';
 import { Turns } from './turns.js';
 import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 
-/** No command waits until these are in the rows, and they come in thousands. */
-const unhurried: ReadonlySet<string> = new Set(['scratchpad.entry_appended']);
-/** Milliseconds between two small transactions, at least: one for each handful of events is waste. */
-const gatheringMs = { hurried: 3, unhurried: 10 };
+/** No command waits until these are in the rows, and they come in thousands: a transaction for each handful is waste. */
+const unhurried = { types: new Set(['scratchpad.entry_appended']), ms: 40 };
+/** Milliseconds between two small transactions, at least. */
+const gatheringMs = 3;
 
 export type TermNeeds = Required<ProjectorNeeds>;
 
@@ -54,6 +54,7 @@ export class Term {
     const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
       events: (batch) => this.guarded(() => this.project(batch)),
       caughtUp: (position) => void this.guarded(() => this.skipTo(position)).catch(() => undefined),
+      unhurried,
     });
     const aside = this.guarded(async () => {
       for (const projection of this.live) await retryParked(this, projection);
@@ -128,8 +129,7 @@ export class Term {
       });
       this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
-    const gathering = batch.every(({ type }) => unhurried.has(type)) ? gatheringMs.unhurried : gatheringMs.hurried;
-    const rest = gathering - (performance.now() - begun);
+    const rest = gatheringMs - (performance.now() - begun);
     if (rest > 0) await pause(rest, this.over);
   }
 
