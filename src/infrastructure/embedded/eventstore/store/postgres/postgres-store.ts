@@ -1,5 +1,5 @@
 import { escapeIdentifier, Pool, type QueryArrayConfig } from 'pg';
-import { TOMBSTONE_DIGITS, type StoredEvent } from '../../engine/events.js';
+import { TOMBSTONE_DIGITS, TOMBSTONE_REVISION, type StoredEvent } from '../../engine/events.js';
 
 import type { ReadRange, Removal, Store, StoredHead } from '../storage.js';
 import { boolArray, bytesArray, int8Array, Oid, textArray, uuidArray } from './binary-array.js';
@@ -59,11 +59,12 @@ class PostgresStore implements Store {
 
   async persist(events: readonly StoredEvent[]): Promise<void> {
     if (!this.seat) throw new Error('this process is not the writer');
-    const { rowCount } = await this.seat.client.query({
-      name: 'persist',
-      text: this.sql.persist,
-      values: [this.seat.epoch, ...columnsOf(events)],
-    });
+    const [event] = events;
+    const statement =
+      event && events.length === 1
+        ? { name: 'persist-one', text: this.sql.persistOne, values: [this.seat.epoch, ...valuesOf(event)] }
+        : { name: 'persist', text: this.sql.persist, values: [this.seat.epoch, ...columnsOf(events)] };
+    const { rowCount } = await this.seat.client.query(statement);
     if (rowCount !== events.length) throw new Error('another process has become the writer');
   }
 
@@ -133,6 +134,11 @@ const headOf = ([last, metaLast, metadata]: HeadRow): StoredHead => ({
   metaLast: metaLast === null ? -1 : Number(metaLast),
   metadata: metadata === null ? undefined : bytesOf(metadata),
 });
+
+const valuesOf = ({ position, stream, revision, id, type, json, created, data, metadata }: StoredEvent): unknown[] => [
+  ...[position, stream, revision === TOMBSTONE_REVISION ? TOMBSTONE_DIGITS : revision],
+  ...[Buffer.from(id, 'latin1'), type, json, created, data, metadata],
+];
 
 const columnsOf = (events: readonly StoredEvent[]): Buffer[] => [
   int8Array(events.map((event) => event.position)),

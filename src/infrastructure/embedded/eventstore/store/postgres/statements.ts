@@ -12,6 +12,12 @@ export const statements = (schema: string) => ({
       unnest($7::boolean[]), unnest($8::bigint[]), unnest($9::bytea[]), unnest($10::bytea[])
     from mine`,
 
+  // One event, without the arrays: who waits for a single append waits for all of this.
+  persistOne: `
+    insert into ${schema}.events (${EVENT_COLUMNS})
+    select $2::bigint, $3::text, $4::bigint, $5::uuid, $6::text, $7::boolean, $8::bigint, $9::bytea, $10::bytea
+    from ${schema}.writer where epoch = $1::bigint for key share`,
+
   heads: `
     select greatest(
         (select revision from ${schema}.events where stream = name order by revision desc limit 1),
