@@ -21,16 +21,20 @@ interface Answer {
 export async function tour({ url, adminKey, redisKeys, print }: TourStage): Promise<void> {
   const correlationId = randomUUID();
   const call = async (key: string, method: string, path: string, body?: unknown): Promise<Answer> => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        'x-correlation-id': correlationId,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: (await response.json()) as Answer['body'] }; // every answer is an envelope
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          'x-correlation-id': correlationId,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Answer['body'] }; // every answer is an envelope
+    } catch {
+      throw new TourFailed(`the server at ${url} did not answer ${method} ${path}: does it still run?`);
+    }
   };
   const done = async (key: string, method: string, path: string, body?: unknown) => {
     const answer = await call(key, method, path, body);
