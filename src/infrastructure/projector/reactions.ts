@@ -90,6 +90,7 @@ class ReactionsTerm {
       this.checkpoint < 0n ? undefined : this.checkpoint,
       {
         events: (batch) => this.guarded(() => this.react(batch)),
+        // Nobody awaits this: `guarded` has ended the term with the fault, and `run` throws it.
         caughtUp: (position) => void this.guarded(() => this.passOver(position)).catch(() => undefined),
       },
       [...this.types],

@@ -53,6 +53,7 @@ export class Term {
     const behind = await this.takeStock();
     const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
       events: (batch) => this.guarded(() => this.project(batch)),
+      // Nobody awaits this: `guarded` has ended the term with the fault, and `run` throws it.
       caughtUp: (position) => void this.guarded(() => this.skipTo(position)).catch(() => undefined),
       unhurried,
     });

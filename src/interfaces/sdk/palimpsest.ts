@@ -8,7 +8,8 @@ function Families(this: object, connection: Connection): void {
   Object.assign(this, methodsOf(table, connection));
 }
 
-// The table has an entry for each operation of the registry, from which the type is derived.
+// The class gets its members from the table, which has an entry for each operation of the registry; the type is derived
+// from the same registry, and a test calls every one.
 const DerivedFamilies = Families as unknown as new (connection: unknown) => Api;
 
 /**

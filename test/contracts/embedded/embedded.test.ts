@@ -29,6 +29,7 @@ import {
 } from './stage.js';
 
 const stage = new Stage();
+/** Files of another user can be made by root only; who is not is told so in the test's name. */
 const asRoot: (name: string, test: () => Promise<void>) => void =
   process.getuid?.() === 0
     ? it

@@ -65,6 +65,7 @@ describe('an event store whose database lost the end of its log', () => {
 
     await rig.powerCut(postgresAlone, async (folder) => zeroed(folder, place));
     const other = jsonEvent({ type: 'happened', data: { n: 100 } });
+    // The server is still coming back: what fails is tried again, and `until` gives up with an error of its own.
     await until(() => client.appendToStream(stream, other, { expectedRevision: 0n }).catch(() => undefined));
 
     await until(async () => seen.length === 4 || undefined);
@@ -133,6 +134,7 @@ async function disaster(
     await writers.abandon();
   });
 
+  // As above: read until it can be read.
   const left = await until(() => contentsOf(client, writers.streams).catch(() => undefined), 60_000);
   const seenBefore = [...follower.seen];
   const answers = await repeated(writers.appends);
