@@ -121,7 +121,7 @@ const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: Aud
     stream !== undefined && sql`stream = ${stream}`,
     type !== undefined && sql`type = ${type}`,
     correlationId !== undefined && sql`correlation_id = ${correlationId}`,
-    actor !== undefined && sql`actor->>'id' = ${actor}`,
+    actor !== undefined && sql`(actor->>'id' = ${actor} or actor->>'agentId' = ${actor})`,
     from !== undefined && sql`position >= ${from}::bigint`,
     to !== undefined && sql`position <= ${to}::bigint`,
   ].reduce<Sql>((all, one) => (one === false ? all : sql`${all} and ${one}`), sql`true`);

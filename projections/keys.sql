@@ -8,6 +8,7 @@ create table keys (
   created_at timestamptz not null,
   expires_at timestamptz,
   pad jsonb,
+  agent_id text,
   position bigint not null
 );
 create index on keys (owner_id, position);

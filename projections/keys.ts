@@ -13,9 +13,13 @@ export const keys = projection<KeyEvent | UserEvent>({
   schema: 'keys.sql',
   tables: ['keys', 'erased_key_owners'],
   on: {
-    'key.created': ({ keyId, workspaceId, name, display, scopes, expiresAt, pad }, { ownerId, at, position }) => sql`
-      insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, pad, position)
-      select ${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${pad ?? null}, ${position}
+    'key.created': (
+      { keyId, workspaceId, name, display, scopes, expiresAt, pad, agentId },
+      { ownerId, at, position },
+    ) => sql`
+      insert into keys (id, owner_id, workspace_id, name, display, scopes, created_at, expires_at, pad, agent_id, position)
+      select ${keyId}, ${ownerId}, ${workspaceId}, ${name}, ${display}, ${scopes}, ${at}, ${expiresAt}, ${pad ?? null},
+        ${agentId ?? null}, ${position}
       where not exists (select from erased_key_owners where owner_id = ${ownerId})
       on conflict (id) do nothing`,
     'key.revoked': ({ keyId }, { ownerId }) => sql`delete from keys where owner_id = ${ownerId} and id = ${keyId}`,
@@ -36,6 +40,7 @@ const keyRow = z.object({
   expiresAt: z.string().nullable(),
   lastUsedAt: z.string().nullable(),
   pad: z.object({ scratchpadId: z.string(), role: z.enum(padRoles) }).nullable(),
+  agentId: z.string().nullable(),
   position: z.string(),
 });
 
@@ -46,7 +51,7 @@ export const listKeys = async (db: Rows, ownerId: string, page: Stretch) =>
     await db.rows(sql`
       select * from (
         select k.id, k.name, k.display, k.scopes, k.workspace_id as "workspaceId", k.created_at as "createdAt",
-          k.expires_at as "expiresAt", k.pad, u.last_used_at as "lastUsedAt", k.position
+          k.expires_at as "expiresAt", k.pad, k.agent_id as "agentId", u.last_used_at as "lastUsedAt", k.position
         from keys k left join key_usage u on u.key_id = k.id and u.owner_id = ${ownerId}
         where k.owner_id = ${ownerId}) as owned
       where true ${stretch(page)}`),

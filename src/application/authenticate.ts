@@ -1,3 +1,4 @@
+import { agent, isLive } from '../domain/agent/agent.js';
 import { key } from '../domain/key/key.js';
 import { user } from '../domain/user/user.js';
 import { includes, workspace } from '../domain/workspace/workspace.js';
@@ -36,16 +37,19 @@ export function makeAuthenticate(needs: {
   const fresh = async (keyId: string, now: number): Promise<Principal | undefined> => {
     const found = (await needs.store.load(key, keyId)).state;
     if (found.status !== 'active') return undefined;
-    const [owner, space] = await Promise.all([
+    const [owner, space, acting] = await Promise.all([
       needs.store.load(user, found.userId),
       needs.store.load(workspace, found.workspaceId),
+      found.agentId === null ? undefined : needs.store.load(agent, found.agentId),
     ]);
     if (owner.state.status !== 'active' || !includes(space.state, found.userId)) return undefined;
+    if (acting && !isLive(acting.state, found.userId)) return undefined;
     return {
       caller: {
         userId: found.userId,
         workspaceId: found.workspaceId,
         keyId,
+        ...(found.agentId !== null && { agentId: found.agentId }),
         role: owner.state.role,
         scopes: new Set(found.scopes),
         ...(found.pad && { pad: found.pad }),

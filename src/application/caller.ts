@@ -1,5 +1,7 @@
+import type { Actor } from '../domain/kernel/envelope.js';
 import type { PadRole } from '../domain/scratchpad/entry-kinds.js';
 import type { Role } from '../domain/user/events.js';
+import type { Author } from './context.js';
 
 /** Who is calling, as their key says. Ownership of everything comes from here and from nowhere else. */
 export interface Caller {
@@ -7,11 +9,21 @@ export interface Caller {
   readonly userId: string;
   readonly workspaceId: string;
   readonly keyId: string;
+  /** The agent of the user's that the key acts as. */
+  readonly agentId?: string;
   readonly role: Role;
   readonly scopes: ReadonlySet<string>;
   /** The one scratchpad that the key is bound to, and the role it acts in there. */
   readonly pad?: { readonly scratchpadId: string; readonly role: PadRole };
 }
+
+/** Whom events name: the tenant, by which key, and as which agent of theirs. */
+export const actorOf = ({ userId, keyId, agentId }: Caller): Actor =>
+  agentId === undefined ? { type: 'user', id: userId, keyId } : { type: 'user', id: userId, keyId, agentId };
+
+/** Who wrote what is written: the agent that acts, or else the key. */
+export const authorOf = ({ keyId, agentId }: Caller): Author =>
+  agentId === undefined ? { type: 'key', id: keyId } : { type: 'agent', id: agentId };
 
 const families = [
   'users',

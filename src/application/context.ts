@@ -11,7 +11,7 @@ import type { Vault } from './vault.js';
 export interface OperationContext {
   readonly caller: Caller;
   readonly correlationId: string;
-  /** Author of what is written: the credential that writes. */
+  /** Author of what is written: the agent that the key acts as, or else the key. */
   readonly author: Author;
   readonly now: () => Date;
   readonly ids: {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRefusal, refuse, type Issue, type Refusal } from '../domain/kernel/refusal.js';
 import type { Authenticate } from './authenticate.js';
 import { boundPad, withinBinding, type BoundPad } from './bound-pad.js';
-import type { Caller } from './caller.js';
+import { actorOf, authorOf, type Caller } from './caller.js';
 import { digestOf } from './canonical.js';
 import type { OperationContext } from './context.js';
 import { makeCursors } from './cursors.js';
@@ -242,7 +242,7 @@ class Run {
     const commandId = named ? derivedUuid('command', ...named) : randomUUID();
     const command: CommandContext = {
       ownerId: caller.userId,
-      actor: { type: 'user', id: caller.userId, keyId: caller.keyId },
+      actor: actorOf(caller),
       correlationId,
       commandId,
       ...(idempotency && { idempotency }),
@@ -254,7 +254,7 @@ class Run {
     this.context = {
       caller,
       correlationId,
-      author: { type: 'key', id: caller.keyId },
+      author: authorOf(caller),
       now: () => needs.clock.now(),
       ids: {
         make: (kind, step = '') => (named ? derivedId(kind, ...named, step) : newId(kind, needs.clock.now())),

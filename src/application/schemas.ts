@@ -24,7 +24,9 @@ export const uuidId = (): z.ZodString => {
   return schema;
 };
 
-export const isIdSchema = (schema: unknown): boolean => schema instanceof z.ZodType && ids.has(schema);
+/** Also of a field that may be left out. */
+export const isIdSchema = (schema: unknown): boolean =>
+  schema instanceof z.ZodOptional ? isIdSchema(schema.unwrap()) : schema instanceof z.ZodType && ids.has(schema);
 
 /** RFC 3339 UTC with milliseconds. */
 export const time = () => z.string().meta({ format: 'date-time' });

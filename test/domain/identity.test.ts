@@ -55,4 +55,8 @@ describe('a key', () => {
   it('can be revoked', () => given(created).when(keys.revoke).then(revoked));
   it('is revoked only once', () => given(created, revoked).when(keys.revoke).thenNothing());
   it('that never was cannot be revoked', () => given().when(keys.revoke).thenRefused('not_found'));
+  it('acts as the agent that it was made for, and otherwise as nobody', () => {
+    expect(given({ type: 'key.created', data: { ...data, agentId: 'a1' } }).state).toMatchObject({ agentId: 'a1' });
+    expect(given(created).state).toMatchObject({ agentId: null });
+  });
 });

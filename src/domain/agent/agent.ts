@@ -54,6 +54,10 @@ export const retire = (state: Agent, reason: DataOf<'agent.retired'>['reason']):
     : refuse('not_found');
 };
 
+/** Is it enrolled, by this owner, and not retired? */
+export const isLive = (state: Agent, ownerId: string): boolean =>
+  state.status === 'enrolled' && state.ownerId === ownerId;
+
 /** Who submits under a key that was used before, and what. */
 export type Submission = Pick<Fence, 'principal' | 'scope' | 'digest' | 'digestForm' | 'replayMode'>;
 

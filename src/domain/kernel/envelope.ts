@@ -5,6 +5,8 @@ export const actorSchema = z.object({
   type: z.enum(['user', 'agent', 'system']),
   id: z.string(),
   keyId: z.string().optional(),
+  /** The agent that the key acts as; `id` is then still the user whose agent it is. */
+  agentId: z.string().optional(),
 });
 export type Actor = Readonly<z.output<typeof actorSchema>>;
 

@@ -21,6 +21,8 @@ export const keyEvents = {
     expiresAt: z.string().nullable(),
     /** A key bound to one scratchpad acts there, and only there, in this role. */
     pad: z.object({ scratchpadId: z.string(), role: z.enum(padRoles) }).optional(),
+    /** The agent of the owner's that whoever holds the key acts as. */
+    agentId: z.string().optional(),
   }),
   'key.revoked': z.object({ keyId: z.string() }),
 };

@@ -17,13 +17,14 @@ export type Key =
       readonly secretHash: string;
       readonly expiresAt: string | null;
       readonly pad: { readonly scratchpadId: string; readonly role: PadRole } | null;
+      readonly agentId: string | null;
     };
 
 export const key: Aggregate<Key, KeyEvent> = {
   category: 'key',
   initial: { status: 'absent' },
   evolve: {
-    'key.created': (_, { keyId, userId, workspaceId, role, scopes, secretHash, expiresAt, pad }) => ({
+    'key.created': (_, { keyId, userId, workspaceId, role, scopes, secretHash, expiresAt, pad, agentId }) => ({
       status: 'active',
       id: keyId,
       userId,
@@ -33,9 +34,11 @@ export const key: Aggregate<Key, KeyEvent> = {
       secretHash,
       expiresAt,
       pad: pad ?? null,
+      agentId: agentId ?? null,
     }),
     'key.revoked': (_, { keyId }) => ({ status: 'revoked', id: keyId }),
   },
+  snapshotVersion: 2,
 };
 
 export const create = (

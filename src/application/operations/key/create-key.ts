@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agent, isLive } from '../../../domain/agent/agent.js';
 import { create, key } from '../../../domain/key/key.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
@@ -8,7 +9,7 @@ import { allScopes, type Caller } from '../../caller.js';
 import type { OperationContext } from '../../context.js';
 import { operation } from '../../operation.js';
 import { invalid } from '../../parse.js';
-import { id, name } from '../../schemas.js';
+import { id, name, uuidId } from '../../schemas.js';
 import { keyShape } from './shapes.js';
 
 export const createKey = operation({
@@ -31,6 +32,9 @@ export const createKey = operation({
       .optional()
       .meta({ description: 'Bind the key to this scratchpad, and to nothing else.' }),
     padRole: z.enum(padRoles).default('worker').meta({ description: 'What a bound key acts as.' }),
+    agentId: uuidId()
+      .optional()
+      .meta({ description: 'Whoever holds the key acts as this agent of yours: it is the author of what it writes.' }),
   }),
   output: keyShape.extend({
     key: z.string().optional().meta({ description: 'The plain key; absent when the command is replayed.' }),
@@ -47,6 +51,11 @@ export const createKey = operation({
     if (!(await isMember(caller, workspaceId, context))) return refuse('not_found');
     if (pad && (await streams.load(scratchpad, pad.scratchpadId)).status !== 'open') return refuse('not_found');
 
+    const agentId = input.agentId ?? caller.agentId;
+    if (agentId !== undefined && !isLive(await streams.load(agent, agentId), caller.userId)) return refuse('not_found');
+    // An agent passes on no more than it is: its keys make no keys that act as somebody else.
+    if (caller.agentId !== undefined && agentId !== caller.agentId) return refuse('authorization_refused');
+
     const keyId = ids.make('key');
     const expiresAt = input.expiresAt === undefined ? null : new Date(input.expiresAt).toISOString();
     const { key: plain, secretHash, display } = keys.make(keyId);
@@ -61,6 +70,7 @@ export const createKey = operation({
       display,
       expiresAt,
       ...(pad && { pad }),
+      ...(agentId !== undefined && { agentId }),
     };
     const created = await streams.transact(key, keyId, (state, at) =>
       expiresAt !== null && expiresAt <= at
@@ -73,6 +83,7 @@ export const createKey = operation({
       createdAt: created.events[0]?.at ?? '',
       lastUsedAt: null,
       pad: pad ?? null,
+      agentId: agentId ?? null,
       ...(!created.replayed && { key: plain }),
     };
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
-import { id, time } from '../../schemas.js';
+import { id, time, uuidId } from '../../schemas.js';
 
 export const keyShape = z.object({
   id: id('key'),
@@ -15,4 +15,5 @@ export const keyShape = z.object({
     .object({ scratchpadId: id('scratchpad'), role: z.enum(padRoles) })
     .nullable()
     .meta({ description: 'The one scratchpad that the key is bound to, and the role it acts in there.' }),
+  agentId: uuidId().nullable().meta({ description: 'The agent that whoever holds the key acts as.' }),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findUser } from '../../../../projections/users.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
 import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { id, uuidId } from '../../schemas.js';
 import { userShape } from './shapes.js';
 
 export const getMe = operation({
@@ -16,7 +16,7 @@ export const getMe = operation({
   output: z.object({
     user: userShape,
     workspace: z.object({ id: id('workspace') }),
-    key: z.object({ id: id('key'), scopes: z.array(z.string()) }),
+    key: z.object({ id: id('key'), scopes: z.array(z.string()), agentId: uuidId().nullable() }),
   }),
   refuses: ['not_found'],
   async run(_, { caller, db }) {
@@ -25,7 +25,7 @@ export const getMe = operation({
     return {
       user,
       workspace: { id: caller.workspaceId },
-      key: { id: caller.keyId, scopes: [...caller.scopes].sort() },
+      key: { id: caller.keyId, scopes: [...caller.scopes].sort(), agentId: caller.agentId ?? null },
     };
   },
 });
