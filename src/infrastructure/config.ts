@@ -49,6 +49,10 @@ const environment = z.object({
     .default('palimpsest'),
   PALIMPSEST_KMS_TOKEN_FILE: z.string().min(1).optional(),
   PALIMPSEST_HARNESSES: z.string().min(1).optional(),
+  MCP_HOSTS: z
+    .string()
+    .regex(/^[\w.-]+(,[\w.-]+)*$/, { error: 'must be host names without ports, with commas between' })
+    .optional(),
   PALIMPSEST_CRASH_AT: z
     .string()
     .regex(/^(trace|(before|after):[\w.()]+(#\d+)?)$/, { error: 'must be "trace" or name a crash point' })
@@ -72,6 +76,8 @@ export interface Config {
   readonly kms?: { readonly url: string; readonly key: string; readonly tokenFile: string } | undefined;
   /** JSON file with harnesses of the team's own. */
   readonly harnessFile?: string | undefined;
+  /** Names under which MCP clients reach this server, beside HOST and those of loopback. */
+  readonly mcpHosts?: readonly string[];
   /** For tests of crashes: where this process dies (infrastructure/crash-points.ts). */
   readonly crashAt?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -100,6 +106,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keks: data.PALIMPSEST_KEK && ringOf(data.PALIMPSEST_KEK, data.PALIMPSEST_KEK_OTHERS ?? []),
     kms: kmsOf(data.PALIMPSEST_KMS_URL, data.PALIMPSEST_KMS_KEY, data.PALIMPSEST_KMS_TOKEN_FILE),
     harnessFile: data.PALIMPSEST_HARNESSES,
+    mcpHosts: data.MCP_HOSTS?.split(',') ?? [],
     crashAt: data.PALIMPSEST_CRASH_AT,
     logLevel: data.LOG_LEVEL,
   };
