@@ -11,6 +11,7 @@ import { StartupError } from './infrastructure/embedded/startup-error.js';
 import type { makeLog } from './infrastructure/log.js';
 import { makeMetrics } from './infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from './infrastructure/secrets.js';
+import { mcpDoor } from './interfaces/mcp/door.js';
 import { startRestServer } from './interfaces/rest/server.js';
 
 export const roles = ['all', 'api', 'worker', 'projector'] as const;
@@ -158,8 +159,9 @@ async function startApi(
   log: Log,
   metrics: Metrics,
 ) {
-  const [gateway, system, checks, rootKey] = await Promise.all([
+  const [gateway, authenticate, system, checks, rootKey] = await Promise.all([
     container.getAsync(T.gateway),
+    container.getAsync(T.authenticate),
     container.getAsync(T.system),
     container.getAsync(T.checks),
     container.getAsync(T.rootKey),
@@ -170,8 +172,10 @@ async function startApi(
     write: (key) => writePrivate(file, `${key}\n`),
     remove: () => removeFile(file),
   });
+  const hosts = [config.host, ...(config.mcpHosts ?? [])];
+  const beside = [mcpDoor({ operations, gateway, authenticate, log, version, hosts })];
   try {
-    return await startRestServer({ operations, gateway, log, checks, exposition: metrics, version }, config);
+    return await startRestServer({ operations, gateway, log, checks, exposition: metrics, version, beside }, config);
   } catch (fault) {
     throw notListening(fault, config) ?? fault;
   }

@@ -19,17 +19,19 @@ export function boundPad({ pad }: Caller, told: string | undefined): BoundPad | 
   return told === undefined ? undefined : { scratchpadId: told, role: undefined };
 }
 
+/** Does the key's binding, if it has one, leave room for an operation: for tools, and for what names a scratchpad. */
+export const fitsBinding = ({ pad }: Caller, { input: { shape }, actsAs, tool }: Operation): boolean =>
+  !pad || ((actsAs === undefined || actsAs === pad.role) && (tool !== undefined || 'scratchpadId' in shape));
+
 /** What a bound key may do: act on its own pad, in its own role. */
 export function withinBinding(
-  { pad }: Caller,
-  { input: { shape }, actsAs, tool }: Operation,
+  caller: Caller,
+  operation: Operation,
   input: unknown,
 ): Refusal<'authorization_refused' | 'not_found'> | undefined {
-  if (!pad) return undefined;
-  if (actsAs !== undefined && actsAs !== pad.role) return refuse('authorization_refused');
-  if (tool) return undefined;
-  if (!('scratchpadId' in shape)) return refuse('authorization_refused');
-  // The input was parsed by this very shape.
+  if (!fitsBinding(caller, operation)) return refuse('authorization_refused');
+  if (!caller.pad || operation.tool) return undefined;
+  // The input was parsed by the operation's schema, which has this field.
   const { scratchpadId } = input as { readonly scratchpadId?: string };
-  return scratchpadId === pad.scratchpadId ? undefined : refuse('not_found');
+  return scratchpadId === caller.pad.scratchpadId ? undefined : refuse('not_found');
 }

@@ -72,6 +72,8 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly actsAs?: PadRole;
   /** A tool for agents: it acts on the scratchpad that the request is bound to, and never takes its id (S7). */
   readonly tool?: { readonly type: 'scratchpad' };
+  /** A POST that replaces or takes away what was there, which other methods say by themselves. */
+  readonly replaces?: true;
   /** The entity tag of an answer, for `If-Match` (RFC 9110). */
   readonly etag?: (data: z.output<Output>) => string;
   run(input: z.output<Input>, context: OperationContext): Promise<Answer<K, z.input<Output>> | Refusal>;

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Gateway } from '../../application/gateway.js';
 import type { Operation } from '../../application/operation.js';
@@ -19,12 +19,23 @@ export interface RestNeeds {
   readonly exposition: Exposition;
   /** The product's version, for the API document. */
   readonly version: string;
+  /** Other doors that are served at the same address. */
+  readonly beside?: readonly RequestHandler[];
   /** Aborted once the process is ending: not ready, operations are answered with `unavailable`, live answers end. */
   readonly ending: AbortSignal;
 }
 
 /** The REST door and what stands beside it: probes, metrics, the API document and its page. */
-export function restApp({ operations, gateway, log, checks, exposition, version, ending }: RestNeeds): Express {
+export function restApp({
+  operations,
+  gateway,
+  log,
+  checks,
+  exposition,
+  version,
+  beside = [],
+  ending,
+}: RestNeeds): Express {
   const draining = () => ending.aborted;
   const app = express();
   app.disable('x-powered-by');
@@ -35,6 +46,7 @@ export function restApp({ operations, gateway, log, checks, exposition, version,
   // First the hot paths, with their own headers.
   app.use(restRouter(operations, gateway, ending));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } } }));
+  for (const door of beside) app.use(door);
   app.use(probes(checks, draining, exposition));
   app.get('/openapi.json', apiDocument(operations, version));
   app.use(docsPage());

@@ -57,7 +57,7 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
 }
 
 /** Two different keys in one request are no key: which one was meant is not for this door to say. */
-function tokenOf(authorization: string | undefined, apiKey: string | undefined): string | undefined {
+export function tokenOf(authorization: string | undefined, apiKey: string | undefined): string | undefined {
   if (authorization === undefined) return apiKey;
   const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   return apiKey === undefined || apiKey === bearer ? bearer : undefined;

@@ -27,7 +27,7 @@ export const refuseMethod =
 export const refuseWhile =
   (draining: () => boolean): RequestHandler =>
   (request, response, next) => {
-    if (!draining() || !request.url.startsWith('/v1/')) return next();
+    if (!draining() || !/^\/(v1\/|mcp)/.test(request.url)) return next();
     response.setHeader('Connection', 'close');
     refuseHere(request, response, refuse('unavailable', 'The server is stopping. It is safe to try again.'));
   };
@@ -45,9 +45,14 @@ export const answerFault =
   };
 
 /** A refusal that never reaches the gateway, which otherwise finds the correlation id. */
-function refuseHere(request: Request, response: Response, refusal: Refusal, status?: number): void {
-  const sent = request.get('x-correlation-id')?.toLowerCase() ?? '';
-  const correlationId = isUuid(sent) ? sent : randomUUID();
+export function refuseHere(request: Request, response: Response, refusal: Refusal, status?: number): void {
+  const correlationId = correlationIdOf(request);
   response.locals['correlationId'] = correlationId;
   sendRefusal(request, response, refusal, correlationId, status);
+}
+
+/** The one that was sent, or a new one. */
+export function correlationIdOf(request: Request): string {
+  const sent = request.get('x-correlation-id')?.toLowerCase() ?? '';
+  return isUuid(sent) ? sent : randomUUID();
 }

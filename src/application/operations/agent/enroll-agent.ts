@@ -20,6 +20,7 @@ export const enrollAgent = operation({
   price: 'free',
   creates: true,
   requiresIdempotencyKey: true,
+  replaces: true, // the credential in use for that provider
   input: z.strictObject({
     harness: slug().meta({ description: 'A harness of `harness.list`.' }),
     name: trimmedName(),

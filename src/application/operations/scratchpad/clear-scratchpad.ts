@@ -12,6 +12,7 @@ export const clearScratchpad = operation({
   http: 'POST /v1/scratchpads/{scratchpadId}/clear',
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
+  replaces: true,
   price: 'free',
   input: scratchpadInput,
   output: clearedShape,

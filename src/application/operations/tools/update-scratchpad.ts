@@ -15,6 +15,7 @@ export const updateScratchpadTool = operation({
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
   tool: { type: 'scratchpad' },
+  replaces: true,
   price: 'free',
   input: z.strictObject({ content: textOfBytes(maxContentBytes) }),
   output: z.object({ revision: z.number().int() }),

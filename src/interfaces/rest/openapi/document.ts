@@ -143,7 +143,8 @@ function eventBlock(item: unknown): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-const pageSchema = {
+/** Where a page of a list stands. */
+export const pageSchema: Schema = {
   type: 'object',
   properties: {
     nextCursor: { type: ['string', 'null'], description: 'Null on the last page.' },

@@ -6,7 +6,7 @@ export type Schema = z.core.JSONSchema.JSONSchema;
 
 /** The fields that an operation takes, without those that stand in its path. */
 export function inputSchema(operation: Operation, named: readonly string[]): Schema {
-  const { properties = {}, required = [], ...rest } = converted(publicInput(operation), 'input');
+  const { properties = {}, required = [], ...rest } = jsonSchema(publicInput(operation), 'input');
   const isFree = (name: string) => !named.includes(name);
   return {
     ...rest,
@@ -16,9 +16,10 @@ export function inputSchema(operation: Operation, named: readonly string[]): Sch
 }
 
 /** What an operation answers; of a list or a stream, one item. */
-export const outputSchema = (operation: Operation): Schema => converted(operation.output, 'output');
+export const outputSchema = (operation: Operation): Schema => jsonSchema(operation.output, 'output');
 
-function converted(schema: z.ZodType, io: 'input' | 'output'): Schema {
+/** A schema as clients see it. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
   const { $schema: _, ...converted } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Request as Call } from '../../application/gateway.js';
+import type { Operation } from '../../application/operation.js';
+import { invalid } from '../../application/parse.js';
+
+/** What the HTTP request says for every call that it carries. */
+export interface Told {
+  readonly token: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What a runtime may say beside the arguments, in `_meta` of a call: the model neither sees nor sends it. */
+const besides = {
+  idempotencyKey: 'palimpsest/idempotencyKey',
+  ifMatch: 'palimpsest/ifMatch',
+  minPosition: 'palimpsest/minPosition',
+} as const;
+
+/** Turns the call of a tool into a call of the gateway. The scratchpad is the request's or the key's, never an argument. */
+export function callOf(
+  operation: Operation,
+  { token, headers }: Told,
+  input: Readonly<Record<string, unknown>>,
+  meta: Readonly<Record<string, unknown>> = {},
+): Call {
+  const header = (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const beside = (name: keyof typeof besides): string | undefined => {
+    const value = meta[besides[name]];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const wrong = Object.values(besides).find((name) => meta[name] !== undefined && typeof meta[name] !== 'string');
+  return {
+    operation,
+    door: 'mcp',
+    input,
+    ...(wrong !== undefined && { unreadable: invalid([{ param: `_meta.${wrong}`, rule: 'must be a string' }]) }),
+    token,
+    correlationId: header('x-correlation-id'),
+    idempotencyKey: beside('idempotencyKey'),
+    ifMatch: beside('ifMatch'),
+    scratchpad: header('palimpsest-scratchpad'),
+    minPosition: beside('minPosition') ?? header('palimpsest-min-position'),
+  };
+}

@@ -1,0 +1,70 @@
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { Router, type RequestHandler, type Response } from 'express';
+import type { Authenticate } from '../../application/authenticate.js';
+import { describeFault, type Gateway } from '../../application/gateway.js';
+import type { Operation } from '../../application/operation.js';
+import { invalid } from '../../application/parse.js';
+import type { Log } from '../../application/ports.js';
+import { toolsOf } from '../../application/tools.js';
+import { refuse, type Issue } from '../../domain/kernel/refusal.js';
+import { readBody } from '../rest/body.js';
+import { tokenOf } from '../rest/call.js';
+import { correlationIdOf, refuseHere, refuseMethod } from '../rest/fallbacks.js';
+import { errorObject } from '../statuses.js';
+import { onlyFor } from './origins.js';
+import { serverFor } from './server.js';
+import { offerOf } from './tools.js';
+
+export interface McpNeeds {
+  readonly operations: readonly Operation[];
+  readonly gateway: Gateway;
+  readonly authenticate: Authenticate;
+  readonly log: Log;
+  readonly version: string;
+  /** Names under which clients reach this server, beside those of loopback. */
+  readonly hosts: readonly string[];
+}
+
+const path = '/mcp';
+
+/**
+ * MCP door: streamable HTTP without sessions, so any process answers any request. Everything before the protocol (whose
+ * request it is, whether it can be read) is as on the REST door; every call goes through the gateway. Throws when an
+ * operation makes no tool.
+ */
+export function mcpDoor({ operations, gateway, authenticate, log, version, hosts }: McpNeeds): RequestHandler {
+  const offers = new Map(toolsOf(operations).map((tool) => [tool.name, offerOf(tool)]));
+  const router = Router({ caseSensitive: true, strict: true });
+  const onerror = (fault: Error) => log.warn({ ...describeFault(fault), route: path }, 'MCP request refused');
+  router.all(path, (_request, response, next) => {
+    response.locals['route'] = path;
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  router.all(path, onlyFor(hosts));
+  router.post(path, async (request, response) => {
+    const { headers } = request;
+    const token = tokenOf(headers.authorization, request.get('x-api-key'));
+    const caller = await authenticate(token);
+    if (!caller) return refuseHere(request, response, refuse('authentication_failed'));
+    const body = await readBody(request);
+    if (!body) return;
+    const correlationId = correlationIdOf(request);
+    response.locals['correlationId'] = correlationId;
+    if ('issue' in body) return refuseUnreadable(response, body.issue, correlationId);
+    const answered = (id: string) => (response.locals['correlationId'] = id);
+    const serving = { offers, gateway, version, caller, told: { token, headers }, answered };
+    const handler = createMcpHandler(() => serverFor(serving), { responseMode: 'auto', onerror });
+    await toNodeHandler(handler, { onerror })(request, response, body.fields);
+  });
+  router.all(path, refuseMethod('POST', path));
+  return router;
+}
+
+/** A body that is no message has no id to answer to. */
+function refuseUnreadable(response: Response, issue: Issue, correlationId: string): void {
+  const { message, ...error } = errorObject(invalid([issue]));
+  const data = { ...error, correlationId };
+  response.status(400).json({ jsonrpc: '2.0', id: null, error: { code: -32700, message, data } });
+}
