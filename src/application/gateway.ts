@@ -8,6 +8,7 @@ import type { OperationContext } from './context.js';
 import { makeCursors } from './cursors.js';
 import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from './ids.js';
 import { LiveReply } from './live-reply.js';
+import { mayCall } from './may-call.js';
 import type { Happenings, Operation, Page } from './operation.js';
 import { envelopeFields, invalid, parseInput } from './parse.js';
 import {
@@ -141,9 +142,6 @@ async function answer(
     return faulted(needs, operation, correlationId, fault);
   }
 }
-
-const mayCall = (caller: Caller, operation: Operation): boolean =>
-  caller.scopes.has(operation.scope) && (operation.roles === undefined || operation.roles.includes(caller.role));
 
 /** Whoever listens may go on for as long as they could begin again, as the same. */
 const stillMay = (now: Caller | undefined, then: Caller, operation: Operation): boolean =>
