@@ -13,6 +13,7 @@ import { tokenOf } from '../rest/call.js';
 import { correlationIdOf, refuseHere, refuseMethod } from '../rest/fallbacks.js';
 import { errorObject } from '../statuses.js';
 import { onlyFor } from './origins.js';
+import { withoutInput } from './protocol-errors.js';
 import { serverFor } from './server.js';
 import { offerOf } from './tools.js';
 
@@ -36,7 +37,6 @@ const path = '/mcp';
 export function mcpDoor({ operations, gateway, authenticate, log, version, hosts }: McpNeeds): RequestHandler {
   const offers = new Map(toolsOf(operations).map((tool) => [tool.name, offerOf(tool)]));
   const router = Router({ caseSensitive: true, strict: true });
-  const onerror = (fault: Error) => log.warn({ ...describeFault(fault), route: path }, 'MCP request refused');
   router.all(path, (_request, response, next) => {
     response.locals['route'] = path;
     response.setHeader('Cache-Control', 'no-store');
@@ -50,13 +50,21 @@ export function mcpDoor({ operations, gateway, authenticate, log, version, hosts
     if (!caller) return refuseHere(request, response, refuse('authentication_failed'));
     const body = await readBody(request);
     if (!body) return;
+    const answered = (correlationId: string) => {
+      response.locals['correlationId'] = correlationId;
+      response.setHeader('X-Correlation-Id', correlationId);
+    };
     const correlationId = correlationIdOf(request);
-    response.locals['correlationId'] = correlationId;
+    answered(correlationId);
     if ('issue' in body) return refuseUnreadable(response, body.issue, correlationId);
-    const answered = (id: string) => (response.locals['correlationId'] = id);
     const serving = { offers, gateway, version, caller, told: { token, headers }, answered };
-    const handler = createMcpHandler(() => serverFor(serving), { responseMode: 'auto', onerror });
-    await toNodeHandler(handler, { onerror })(request, response, body.fields);
+    let fault: Error | undefined;
+    // It is told of refusals, too: those are the caller's, and the access log has them.
+    const onerror = (error: Error) => void (fault = error);
+    const handler = createMcpHandler(() => serverFor(serving), { onerror });
+    const fetch: typeof handler.fetch = async (...asked) => withoutInput(await handler.fetch(...asked));
+    await toNodeHandler({ fetch }, { onerror })(request, response, body.fields);
+    if (response.statusCode >= 500) log.error({ ...describeFault(fault), route: path, correlationId }, 'door faulted');
   });
   router.all(path, refuseMethod('POST', path));
   return router;

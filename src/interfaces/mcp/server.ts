@@ -1,7 +1,8 @@
-import { McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { McpServer } from '@modelcontextprotocol/server';
 import type { Caller } from '../../application/caller.js';
 import type { Gateway } from '../../application/gateway.js';
 import { callOf, type Told } from './call.js';
+import { unknown } from './protocol-errors.js';
 import { resultOf } from './result.js';
 import { pageOfTools, type Offer } from './tools.js';
 
@@ -29,12 +30,12 @@ export function serverFor({ offers, gateway, version, caller, told, answered }: 
   server.registerCapabilities({ tools: {} });
   server.setRequestHandler('tools/list', ({ params }) => {
     const page = pageOfTools([...offers.values()], caller, params?.cursor);
-    if (!page) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is of no listing.');
+    if (!page) throw unknown('cursor');
     return page;
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const offer = offers.get(params.name);
-    if (!offer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no such tool.');
+    if (!offer) throw unknown('tool');
     const reply = await gateway(callOf(offer.operation, told, params.arguments ?? {}, mcpReq._meta));
     answered(reply.correlationId);
     return resultOf(offer, reply);
