@@ -15,6 +15,7 @@ import { isIdSchema } from '../../src/application/schemas.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import { rpc } from '../support/mcp-client.js';
 import type { RestReply } from '../support/rest-client.js';
 import { rootKeyOf } from '../support/root-key.js';
 import { startStack, type Stack } from '../support/stack.js';
@@ -100,9 +101,22 @@ function call(client: Member, { name, http }: Operation, ids: Ids) {
   });
 }
 
+/** The same over MCP, for what is a tool there. */
+const callTool = (client: Member, { name }: Operation, args: object, scratchpadId?: string) =>
+  rpc(stack.url, client.key, {
+    method: 'tools/call',
+    params: { name: name.replaceAll('.', '_'), arguments: args },
+    headers: {
+      'x-correlation-id': correlationId,
+      ...(scratchpadId !== undefined && { 'palimpsest-scratchpad': scratchpadId }),
+    },
+  });
+const isTool = ({ kind }: Operation): boolean => kind !== 'stream' && kind !== 'events';
+const notFound = '{"error":{"code":"not_found","message":"There is no such resource.","retryable":false}}';
+
 const correlationId = randomUUID();
 /** Of an answer, but for those that say when and over which connection it came. */
-const headersOf = (reply: RestReply | undefined) =>
+const headersOf = (reply: Pick<RestReply, 'headers'> | undefined) =>
   [...(reply?.headers ?? [])].filter(([name]) => !['date', 'keep-alive', 'connection'].includes(name));
 const pick = (ids: Ids, fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, ids[field] ?? '']));
@@ -136,6 +150,33 @@ describe.each(naming.map((one) => [one.operation.name, one] as const))('%s', (_,
   });
 });
 
+describe.each(naming.filter(({ operation }) => isTool(operation)).map((one) => [one.operation.name, one] as const))(
+  '%s over MCP',
+  (name, { operation, ids }) => {
+    it("answers another tenant's, a missing and a malformed id with the same bytes", async () => {
+      const named = [pick(hers, ids), absent(ids), malformed(ids)];
+      expectOneNotFound(await Promise.all(named.map((one) => callTool(bob, operation, { ...values[name], ...one }))));
+    });
+
+    it('answers its owner', async () => {
+      const eve = await stack.user('Eve');
+      const own = await thingsOf(eve);
+      if (name === 'scratchpad.create') await eve.delete(`/v1/scratchpads/${own['scratchpadId'] ?? ''}`);
+      const { text } = await callTool(eve, operation, { ...values[name], ...pick(own, ids) });
+      expect([text.includes('"structuredContent"'), text.includes('"isError"')]).toEqual([true, false]);
+    });
+  },
+);
+
+function expectOneNotFound(replies: readonly Awaited<ReturnType<typeof rpc>>[]): void {
+  const [first, ...others] = replies;
+  expect(first?.text).toContain(JSON.stringify(notFound));
+  for (const other of others) {
+    expect([other.status, other.text]).toEqual([first?.status, first?.text]);
+    expect(headersOf(other)).toEqual(headersOf(first));
+  }
+}
+
 /** Tools are told by a header what they act on. */
 const tools = operations.filter(({ tool }) => tool);
 const toolInputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -143,7 +184,8 @@ const toolInputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = 
   update_scratchpad: { content: 'a plan' },
 };
 
-describe.each(tools.map((operation) => [operation.name, operation] as const))('the tool %s', (name, { http }) => {
+describe.each(tools.map((operation) => [operation.name, operation] as const))('the tool %s', (name, operation) => {
+  const { http } = operation;
   const use = (client: Member, scratchpadId: string) => {
     const [method = '', path = ''] = http.split(' ');
     return client.send(method, path, toolInputs[name], {
@@ -159,6 +201,16 @@ describe.each(tools.map((operation) => [operation.name, operation] as const))('t
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     expect(headersOf(replies[1])).toEqual(headersOf(replies[0]));
     expect(headersOf(replies[2])).toEqual(headersOf(replies[0]));
+  });
+
+  it("answers another tenant's, a missing and a malformed scratchpad with the same bytes over MCP", async () => {
+    const named = [hers['scratchpadId'] ?? '', newId('scratchpad', new Date()), "nonsense'); drop table"];
+    expectOneNotFound(await Promise.all(named.map((pad) => callTool(bob, operation, toolInputs[name] ?? {}, pad))));
+  });
+
+  it('answers its owner over MCP', async () => {
+    const { text } = await callTool(carol, operation, toolInputs[name] ?? {}, (await thingsOf(carol))['scratchpadId']);
+    expect([text.includes('"structuredContent"'), text.includes('"isError"')]).toEqual([true, false]);
   });
 
   it('answers its owner', async () => {
