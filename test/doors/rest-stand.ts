@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Caller } from '../../src/application/caller.js';
 import { makeGateway } from '../../src/application/gateway.js';
-import { operation } from '../../src/application/operation.js';
+import { operation, type Operation } from '../../src/application/operation.js';
 import type { Log } from '../../src/application/ports.js';
 import { id, metadata, name, paging, text, time } from '../../src/application/schemas.js';
 import { StreamQueues } from '../../src/application/transact.js';
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
+import { mcpDoor } from '../../src/interfaces/mcp/door.js';
 import { startRestServer, type RestServer } from '../../src/interfaces/rest/server.js';
 
 /** A door with a small registry of its own behind it: the real gateway, and operations that need no backend. */
@@ -194,7 +195,10 @@ const callers: Readonly<Record<string, Caller>> = Object.fromEntries(
   ]),
 );
 
-export async function startStand(checks: Readonly<Record<string, () => Promise<void>>> = {}): Promise<Stand> {
+export async function startStand(
+  checks: Readonly<Record<string, () => Promise<void>>> = {},
+  more: readonly Operation[] = [],
+): Promise<Stand> {
   const ran: string[] = [];
   const logged: Readonly<Record<string, unknown>>[] = [];
   let release = (): void => undefined;
@@ -206,9 +210,10 @@ export async function startStand(checks: Readonly<Record<string, () => Promise<v
     };
   const log: Log = { info: keep('info'), warn: keep('warn'), error: keep('error') };
   const metrics = makeMetrics();
-  const operations = makeOperations(ran, released);
+  const operations = [...makeOperations(ran, released), ...more];
+  const authenticate = async (token: string | undefined) => (token === undefined ? undefined : callers[token]);
   const gateway = makeGateway({
-    authenticate: async (token) => (token === undefined ? undefined : callers[token]),
+    authenticate,
     admissions: [],
     dbs: { for: () => absent(), system: absent() },
     readModels: { reached: async (position) => position <= 10n },
@@ -233,7 +238,8 @@ export async function startStand(checks: Readonly<Record<string, () => Promise<v
     queues: new StreamQueues(),
     gathered: absent(),
   });
-  const needs = { operations, gateway, log, checks, exposition: metrics, version: '1.2.3' };
+  const beside = [mcpDoor({ operations, gateway, authenticate, log, version: '1.2.3', hosts: ['agents.example'] })];
+  const needs = { operations, gateway, log, checks, exposition: metrics, version: '1.2.3', beside };
   const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
   return { server, logged, ran, release };
 }
