@@ -3,8 +3,9 @@ import { audit } from './audit.js';
 import { credentials } from './credentials.js';
 import { keys } from './keys.js';
 import type { Projection } from './projection.js';
+import { research } from './research.js';
 import { resources } from './resources.js';
 import { workspaces } from './workspaces.js';
 
 /** Every read model there is. */
-export const projections: readonly Projection[] = [resources, workspaces, keys, agents, credentials, audit];
+export const projections: readonly Projection[] = [resources, workspaces, keys, agents, credentials, research, audit];

@@ -13,6 +13,8 @@ export const idPrefixes = {
   job: 'job',
   connector: 'conn',
   lens: 'lens',
+  research: 'run',
+  call: 'call',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -3,6 +3,7 @@ import type { Upcasts } from './kernel/upcast.js';
 import { agentEvents, agentUpcasts } from './agent/events.js';
 import { credentialEvents, credentialUpcasts } from './credential/events.js';
 import { keyEvents, keyUpcasts } from './key/events.js';
+import { researchEvents, researchUpcasts } from './research/events.js';
 import { claimEvents, ledgerEvents, scratchpadEvents, scratchpadUpcasts } from './scratchpad/events.js';
 import { threadEvents, threadUpcasts } from './thread/events.js';
 import { userEvents, userUpcasts } from './user/events.js';
@@ -19,6 +20,7 @@ export const eventSchemas: EventSchemas = {
   ...claimEvents,
   ...agentEvents,
   ...credentialEvents,
+  ...researchEvents,
 };
 
 export const upcasts: Upcasts = {
@@ -29,4 +31,5 @@ export const upcasts: Upcasts = {
   ...scratchpadUpcasts,
   ...agentUpcasts,
   ...credentialUpcasts,
+  ...researchUpcasts,
 };

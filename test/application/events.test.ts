@@ -4,6 +4,7 @@ import { eventSchemas } from '../../src/domain/events.js';
 import { evolve, type Aggregate, type DomainEvent } from '../../src/domain/kernel/decider.js';
 import { personalFields } from '../../src/domain/kernel/personal.js';
 import { key } from '../../src/domain/key/key.js';
+import { research } from '../../src/domain/research/research.js';
 import { claims } from '../../src/domain/scratchpad/claims.js';
 import { ledger } from '../../src/domain/scratchpad/ledger.js';
 import { scratchpad } from '../../src/domain/scratchpad/scratchpad.js';
@@ -45,6 +46,7 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
   'thread.updated': { threadId: 'thread_1', title: null, metadata: {} },
   'thread.scratchpad_attached': { threadId: 'thread_1', scratchpadId: 'sp_1' },
   'thread.scratchpad_detached': { threadId: 'thread_1', scratchpadId: 'sp_1' },
+  'thread.research_begun': { threadId: 'thread_1', researchId: 'run_1' },
   'thread.deleted': { threadId: 'thread_1', scratchpadId: null },
   'message.appended': {
     ...{ threadId: 'thread_1', messageId: 'msg_1', index: 1, role: 'user', content: 'Hello' },
@@ -93,6 +95,18 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
     ...{ credentialId: 'cred_1', provider: 'anthropic', versionId: id, previousVersionId: id, agentId: id },
     position: '64',
   },
+  'research.started': {
+    ...{ researchId: 'run_1', ownerId, threadId: 'thread_1', scratchpadId: 'sp_1', question: 'Why?' },
+    ...{ supervisorAgentId: id, supervisorThreadId: 'thread_2', workerAgentIds: [id], keyId: 'key_1' },
+    ...{ workspaceId: 'ws_1', deadlineAt: '2026-01-01T00:10:00.000Z' },
+    limits: { maxTurns: 16, maxCalls: 16, deadlineSeconds: 600 },
+  },
+  'research.claimed': { researchId: 'run_1', attempt: 1 },
+  'research.delegated': { researchId: 'run_1', callId: 'call_1', agentId: id, threadId: 'thread_3' },
+  'research.call_finished': { researchId: 'run_1', callId: 'call_1', outcome: 'failed', failure: 'worker_lost' },
+  'research.completed': { researchId: 'run_1', answer: 'Because.' },
+  'research.failed': { researchId: 'run_1', reason: 'model_failed' },
+  'research.cancelled': { researchId: 'run_1', reason: 'asked' },
   'credential.deleted': { credentialId: 'cred_1', provider: 'anthropic', upTo: '64' },
 };
 
@@ -125,6 +139,8 @@ describe('personal text', () => {
       'agent.enrolled',
       'key.created',
       'message.appended',
+      'research.completed',
+      'research.started',
       'scratchpad.updated',
       'thread.created',
       'thread.updated',
@@ -134,7 +150,7 @@ describe('personal text', () => {
 
   it.each(personalSamples)('of %s stands sealed in the store', async (type, data) => {
     const event = encode(id, { type, data }, metadata, await new MemorySubjectKeys().toSeal(ownerId));
-    for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello', 'Scout', 'Careful'])
+    for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello', 'Scout', 'Careful', 'Why?', 'Because'])
       expect(JSON.stringify(event.data)).not.toContain(word);
   });
 
@@ -157,10 +173,18 @@ describe('personal text', () => {
 });
 
 describe('the state of an aggregate, which snapshots keep', () => {
-  const aggregates = [agent, claims, credential, key, ledger, scratchpad, thread, user, workspace] as Aggregate<
-    unknown,
-    DomainEvent
-  >[]; // Each is given its own events only.
+  const aggregates = [
+    agent,
+    claims,
+    credential,
+    key,
+    ledger,
+    research,
+    scratchpad,
+    thread,
+    user,
+    workspace,
+  ] as Aggregate<unknown, DomainEvent>[]; // Each is given its own events only.
 
   it('comes of one of these', () => {
     const known = aggregates.flatMap(({ evolve: steps }) => Object.keys(steps));

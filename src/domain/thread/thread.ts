@@ -9,11 +9,18 @@ import type { ThreadEvent } from './events.js';
  */
 export type Thread =
   | { readonly status: 'absent' }
-  | { readonly status: 'deleted'; readonly id: string; readonly scratchpadId: string | null }
+  | {
+      readonly status: 'deleted';
+      readonly id: string;
+      readonly scratchpadId: string | null;
+      readonly researchIds: readonly string[];
+    }
   | {
       readonly status: 'open';
       readonly id: string;
       readonly scratchpadId: string | null;
+      /** Runs of research that this thread is the parent of, ended or not. */
+      readonly researchIds: readonly string[];
       readonly messages: number;
       readonly createdAt: string;
       readonly updatedAt: string;
@@ -30,6 +37,7 @@ export const thread: Aggregate<Thread, ThreadEvent> = {
       status: 'open',
       id: threadId,
       scratchpadId: null,
+      researchIds: [],
       messages: 0,
       createdAt: at,
       updatedAt: at,
@@ -45,11 +53,18 @@ export const thread: Aggregate<Thread, ThreadEvent> = {
     'thread.scratchpad_attached': (state, { scratchpadId }, { at }) =>
       whileOpen(state, { scratchpadId, updatedAt: at }),
     'thread.scratchpad_detached': (state, _, { at }) => whileOpen(state, { scratchpadId: null, updatedAt: at }),
-    'thread.deleted': (_, { threadId, scratchpadId }) => ({ status: 'deleted', id: threadId, scratchpadId }),
+    'thread.research_begun': (state, { researchId }) =>
+      state.status === 'open' ? { ...state, researchIds: [...state.researchIds, researchId] } : state,
+    'thread.deleted': (state, { threadId, scratchpadId }) => ({
+      status: 'deleted',
+      id: threadId,
+      scratchpadId,
+      researchIds: state.status === 'absent' ? [] : state.researchIds,
+    }),
     'message.appended': (state, { index }) => whileOpen(state, { messages: index }),
     'message.deleted': (state) => state,
   },
-  snapshotVersion: 2,
+  snapshotVersion: 3,
 };
 
 export type OpenThread = Extract<Thread, { status: 'open' }>;
@@ -87,6 +102,20 @@ export const detachScratchpad = (state: Thread, scratchpadId: string): Decision<
   state.status === 'open' && state.scratchpadId === scratchpadId
     ? [{ type: 'thread.scratchpad_detached', data: { threadId: state.id, scratchpadId } }]
     : [];
+
+/** A run works on the thread's scratchpad; where there is none it gets this one. */
+export const beginResearch = (
+  state: Thread,
+  researchId: string,
+  newScratchpadId: string,
+): Decision<ThreadEvent, 'not_found'> => {
+  if (state.status !== 'open') return refuse('not_found');
+  const threadId = state.id;
+  const begun: ThreadEvent = { type: 'thread.research_begun', data: { threadId, researchId } };
+  return state.scratchpadId === null
+    ? [{ type: 'thread.scratchpad_attached', data: { threadId, scratchpadId: newScratchpadId } }, begun]
+    : [begun];
+};
 
 /** Deleting twice is one wish granted once: the second time, nothing happens. */
 export const remove = (state: Thread): Decision<ThreadEvent, 'not_found'> => {
