@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseEndpoints, type Endpoints } from './llm/endpoints.js';
 import { StartupError } from './embedded/startup-error.js';
 import { makeKekRing, parseKek, type Kek, type KekRing } from './vault/kek-ring.js';
 
@@ -28,6 +29,16 @@ function notAKek(context: z.RefinementCtx): never {
   return z.NEVER;
 }
 
+const modelUrls = z
+  .string()
+  .transform((text, context) => parseEndpoints(text) ?? notEndpoints(context))
+  .optional();
+
+function notEndpoints(context: z.RefinementCtx): never {
+  context.addIssue({ code: 'custom', message: 'must be provider=URL pairs, with commas between, over https' });
+  return z.NEVER;
+}
+
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z
@@ -49,6 +60,7 @@ const environment = z.object({
     .default('palimpsest'),
   PALIMPSEST_KMS_TOKEN_FILE: z.string().min(1).optional(),
   PALIMPSEST_HARNESSES: z.string().min(1).optional(),
+  PALIMPSEST_MODEL_URLS: modelUrls,
   MCP_HOSTS: z
     .string()
     .regex(/^[\w.-]+(,[\w.-]+)*$/, { error: 'must be host names without ports, with commas between' })
@@ -76,6 +88,8 @@ export interface Config {
   readonly kms?: { readonly url: string; readonly key: string; readonly tokenFile: string } | undefined;
   /** JSON file with harnesses of the team's own. */
   readonly harnessFile?: string | undefined;
+  /** Where model providers are, beside those that are known. */
+  readonly modelEndpoints?: Endpoints | undefined;
   /** Names under which MCP clients reach this server, beside HOST and those of loopback. */
   readonly mcpHosts?: readonly string[];
   /** For tests of crashes: where this process dies (infrastructure/crash-points.ts). */
@@ -106,6 +120,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     keks: data.PALIMPSEST_KEK && ringOf(data.PALIMPSEST_KEK, data.PALIMPSEST_KEK_OTHERS ?? []),
     kms: kmsOf(data.PALIMPSEST_KMS_URL, data.PALIMPSEST_KMS_KEY, data.PALIMPSEST_KMS_TOKEN_FILE),
     harnessFile: data.PALIMPSEST_HARNESSES,
+    modelEndpoints: data.PALIMPSEST_MODEL_URLS,
     mcpHosts: data.MCP_HOSTS?.split(',') ?? [],
     crashAt: data.PALIMPSEST_CRASH_AT,
     logLevel: data.LOG_LEVEL,

@@ -1,0 +1,35 @@
+import { CredentialMissing, type Mind, type Models } from '../../application/model.js';
+import { Unsealable, type Vault } from '../../application/vault.js';
+import { knownEndpoints, type Endpoint, type Endpoints } from './endpoints.js';
+import { makeOfflineModel } from './offline-model.js';
+import { makeProviderModel } from './provider-model.js';
+
+/** The harnesses that run here: `offline` needs nothing, `native` a provider's address and the owner's credential for it. */
+export function makeModels(vault: Pick<Vault, 'holds' | 'open'>, configured: Endpoints = {}): Models {
+  const endpoints = new Map<string, Endpoint>(Object.entries({ ...knownEndpoints, ...configured }));
+  return {
+    async unmet({ ownerId, harness, provider }) {
+      if (harness === 'offline') return undefined;
+      if (harness !== 'native') return 'harness_not_runnable';
+      if (!endpoints.has(provider)) return 'provider_not_configured';
+      return (await vault.holds(ownerId, provider)) ? undefined : 'credential_missing';
+    },
+
+    async open(mind, place) {
+      if (mind.harness === 'offline') return makeOfflineModel(place);
+      const endpoint = endpoints.get(mind.provider);
+      const credential = endpoint && (await vault.open(mind.ownerId, mind.provider).catch(nothingSealed));
+      if (!credential) throw new CredentialMissing();
+      return makeProviderModel(endpoint, mind.provider, ownName(mind), credential);
+    },
+  };
+}
+
+/** Models are enrolled as `provider/model`; a provider knows its own by the second part. */
+const ownName = ({ provider, model }: Mind): string =>
+  model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model;
+
+function nothingSealed(fault: unknown): undefined {
+  if (!(fault instanceof Unsealable)) throw fault;
+  return undefined;
+}
