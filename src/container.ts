@@ -5,19 +5,24 @@ import { projections } from '../projections/index.js';
 import { sql } from '../projections/sql.js';
 import { makeAuthenticate, type Authenticate } from './application/authenticate.js';
 import type { ProjectionControl } from './application/context.js';
-import { makeGateway, type Gateway } from './application/gateway.js';
+import { makeGateway, type Gateway, type GatewayNeeds } from './application/gateway.js';
 import { GatheredAppends } from './application/gathered-appends.js';
 import { makeKeyMaker, purposeKey } from './application/keys.js';
 import { AggregateStore } from './application/loaded.js';
 import type { Clock, ReadDbs, Snapshots, SubjectKeys } from './application/ports.js';
 import { enrollmentLife } from './application/reactions/enrollment-life.js';
+import { researchLife } from './application/reactions/research-life.js';
 import { scratchpadLife } from './application/reactions/scratchpad-life.js';
 import { reapStaged } from './application/enrollment/reap.js';
 import type { HarnessRegistry } from './application/harnesses.js';
+import type { Models } from './application/model.js';
 import type { Vault } from './application/vault.js';
 import { recordPurged } from './application/purged.js';
+import { enqueueOpen } from './application/research/open-runs.js';
+import { makeResearchRuntime } from './application/research/runtime.js';
 import { systemWorkFor, type SystemNeeds } from './application/system-work.js';
 import { StreamQueues } from './application/transact.js';
+import { openResearchQueue, type RunningResearchQueue } from './infrastructure/bullmq/research.js';
 import { openPurges } from './infrastructure/bullmq/purges.js';
 import type { Config } from './infrastructure/config.js';
 import { makeCrashPoints } from './infrastructure/crash-points.js';
@@ -25,6 +30,7 @@ import { StartupError } from './infrastructure/embedded/startup-error.js';
 import { openEventLog } from './infrastructure/eventstore/event-log.js';
 import { HarnessFileUnreadable, makeHarnessRegistry } from './infrastructure/harness-file.js';
 import { makeLiveEvents, type RunningLiveEvents } from './infrastructure/live/live-events.js';
+import { makeModels } from './infrastructure/llm/models.js';
 import { makeLog } from './infrastructure/log.js';
 import { makeMetrics } from './infrastructure/metrics.js';
 import { openDatabase, type Database } from './infrastructure/postgres/database.js';
@@ -91,13 +97,17 @@ export const T = {
   purges: token<Purges>('purges'),
   projections: token<ProjectionControl>('projections'),
   authenticate: token<Authenticate>('authenticate'),
+  gatewayNeeds: token<GatewayNeeds>('gatewayNeeds'),
   gateway: token<Gateway>('gateway'),
   checks: token<Checks>('checks'),
   projector: token<Running>('projector'),
   reactions: token<Running>('reactions'),
   purgeWorker: token<Running>('purgeWorker'),
+  researchQueue: token<RunningResearchQueue>('researchQueue'),
+  researchWorker: token<Running>('researchWorker'),
   vault: token<Vault>('vault'),
   harnesses: token<HarnessRegistry>('harnesses'),
+  models: token<Models>('models'),
   reaper: token<Running>('reaper'),
   ledgerAuditor: token<Running>('ledgerAuditor'),
 };
@@ -185,6 +195,12 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     [T.config],
   );
   container
+    .bind(T.models)
+    .toResolvedValue(
+      (vault: Vault, { modelEndpoints }: Config) => makeModels(vault, modelEndpoints),
+      [T.vault, T.config],
+    );
+  container
     .bind(T.reaper)
     .toResolvedValue(
       (system: SystemNeeds, l: Log) => closing(startReaper(() => reapStaged(system), l)),
@@ -263,7 +279,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
         makeAuthenticate({ store, pepper: purposeKey(rootKey, 'api keys'), clock, usage }),
       [T.store, T.rootKey, T.clock, T.keyUsage],
     );
-  container.bind(T.gateway).toResolvedValue(
+  container.bind(T.gatewayNeeds).toResolvedValue(
     (
       system: SystemNeeds,
       rootKey: Buffer,
@@ -271,28 +287,43 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
       purges: Purges,
       control: ProjectionControl,
       harnesses: HarnessRegistry,
+      models: Models,
       live: RunningLiveEvents,
       l: Log,
-    ) =>
-      makeGateway({
-        ...system,
-        authenticate,
-        admissions: [],
-        cursorKey: purposeKey(rootKey, 'cursors'),
-        shared: {
-          working: system.working,
-          live,
-          purges: purges.queue,
-          keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
-          subjects: system.subjects,
-          projections: control,
-          vault: system.vault,
-          harnesses,
-          log: l,
-        },
-      }),
-    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.live, T.log],
+    ): GatewayNeeds => ({
+      ...system,
+      authenticate,
+      admissions: [],
+      cursorKey: purposeKey(rootKey, 'cursors'),
+      shared: {
+        working: system.working,
+        live,
+        purges: purges.queue,
+        keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
+        subjects: system.subjects,
+        projections: control,
+        vault: system.vault,
+        harnesses,
+        models,
+        log: l,
+      },
+    }),
+    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.models, T.live, T.log],
   );
+  container.bind(T.gateway).toResolvedValue(makeGateway, [T.gatewayNeeds]);
+  container
+    .bind(T.researchQueue)
+    .toResolvedValue(
+      ({ redisUrl }: Backends, l: Log) => closing(openResearchQueue({ redisUrl, log: l })),
+      [T.backends, T.log],
+    );
+  container
+    .bind(T.researchWorker)
+    .toResolvedValue(
+      (runs: RunningResearchQueue, needs: GatewayNeeds) =>
+        closing(runs.startWorker(makeResearchRuntime(needs), () => enqueueOpen(needs.dbs, runs.queue))),
+      [T.researchQueue, T.gatewayNeeds],
+    );
   container.bind(T.projector).toResolvedValue(
     ({ databaseUrl: url }: Backends, { log: events, subjects, metrics }: SystemNeeds, l: Log) => {
       return closing(startProjector({ url, events, subjects, projections, metrics, log: l }));
@@ -300,16 +331,17 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     [T.backends, T.system, T.log],
   );
   container.bind(T.reactions).toResolvedValue(
-    ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, l: Log) => {
+    ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, runs: RunningResearchQueue, l: Log) => {
       const { log: events, subjects, metrics } = system;
       const reactions = [
         scratchpadLife(systemWorkFor(system), queue),
         enrollmentLife(systemWorkFor(system), system.vault),
+        researchLife(systemWorkFor(system), runs.queue),
       ];
       const saw = (position: bigint) => system.store.saw(position);
       return closing(startReactions({ url, events, subjects, metrics, reactions, saw, log: l }));
     },
-    [T.backends, T.system, T.purges, T.log],
+    [T.backends, T.system, T.purges, T.researchQueue, T.log],
   );
   container
     .bind(T.ledgerAuditor)

@@ -136,6 +136,7 @@ export async function startParts(
       await container.getAsync(T.purgeWorker);
       await container.getAsync(T.reaper);
       await container.getAsync(T.ledgerAuditor);
+      await container.getAsync(T.researchWorker);
     }
     const rest = has('api') ? await startApi(config, container, log, metrics) : undefined;
     return {

@@ -33,6 +33,7 @@ const families = [
   'messages',
   'scratchpads',
   'agents',
+  'research',
   'credentials',
   'capabilities',
   'jobs',

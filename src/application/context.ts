@@ -4,6 +4,7 @@ import type { Caller } from './caller.js';
 import type { HarnessRegistry } from './harnesses.js';
 import type { IdKind } from './ids.js';
 import type { LiveEvents, Log, PurgeQueue, ReadDb, SubjectKeys, WorkingState } from './ports.js';
+import type { Models } from './model.js';
 import type { Streams } from './transact.js';
 import type { Vault } from './vault.js';
 
@@ -36,6 +37,7 @@ export interface OperationContext {
   readonly projections: ProjectionControl;
   readonly vault: Vault;
   readonly harnesses: HarnessRegistry;
+  readonly models: Models;
   /** The request's idempotency key, and the digest of what it asks for. */
   readonly idempotency: { readonly key: string; readonly operation: string; readonly digest: string } | undefined;
   /** The scratchpad that the request is bound to, and the role it acts in. */

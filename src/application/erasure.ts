@@ -2,6 +2,7 @@ import { hasAudited, listAudit } from '../../projections/audit.js';
 import type { Rows } from '../../projections/rows.js';
 import * as agents from '../domain/agent/agent.js';
 import * as keys from '../domain/key/key.js';
+import * as researches from '../domain/research/research.js';
 import * as threads from '../domain/thread/thread.js';
 import { buryScratchpad, type PadWork } from './pads.js';
 import { BackendUnavailable, type SubjectKeys } from './ports.js';
@@ -30,6 +31,9 @@ export async function eraseEverything(userId: string, upTo: bigint | undefined, 
     if (deleted.status === 'open') await work.streams.transact(threads.thread, threadId, threads.remove);
     if (deleted.status !== 'absent' && deleted.scratchpadId !== null)
       await buryScratchpad(deleted.scratchpadId, userId, work);
+  }
+  for await (const researchId of everOwned(work.db, userId, 'research.started', 'researchId')) {
+    await work.streams.transact(researches.research, researchId, (state) => researches.cancel(state, 'owner_erased'));
   }
   for await (const agentId of everOwned(work.db, userId, 'agent.enrolled', 'agentId')) {
     await work.streams.transact(agents.agent, agentId, (state) => agents.retire(state, 'owner_erased'));

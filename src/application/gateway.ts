@@ -43,7 +43,7 @@ export interface Request {
   readonly minPosition?: string | undefined;
   /** True: a command is answered without waiting for the read models. */
   readonly respondAsync?: boolean | undefined;
-  readonly door: 'rest' | 'mcp' | 'cli' | 'chat';
+  readonly door: 'rest' | 'mcp' | 'cli' | 'chat' | 'research';
 }
 
 export interface Success {
@@ -72,7 +72,7 @@ export interface GatewayNeeds extends StreamsNeeds {
   /** The parts of an operation's context that do not depend on the request. */
   readonly shared: Pick<
     OperationContext,
-    'working' | 'live' | 'purges' | 'keys' | 'subjects' | 'projections' | 'vault' | 'harnesses' | 'log'
+    'working' | 'live' | 'purges' | 'keys' | 'subjects' | 'projections' | 'vault' | 'harnesses' | 'models' | 'log'
   >;
 }
 

@@ -17,6 +17,10 @@ import { deleteMessage } from './operations/message/delete-message.js';
 import { listMessages } from './operations/message/list-messages.js';
 import { listProjections } from './operations/projection/list-projections.js';
 import { rebuildProjection } from './operations/projection/rebuild-projection.js';
+import { cancelResearch } from './operations/research/cancel-research.js';
+import { getResearch } from './operations/research/get-research.js';
+import { listResearch } from './operations/research/list-research.js';
+import { startResearch } from './operations/research/start-research.js';
 import { appendEntry } from './operations/scratchpad/append-entry.js';
 import { clearContent } from './operations/scratchpad/clear-content.js';
 import { clearEntries } from './operations/scratchpad/clear-entries.js';
@@ -65,6 +69,7 @@ const listed = [
   ...[scratchpadHistory, followScratchpad],
   ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
   ...[readScratchpad, updateScratchpadTool, appendScratchpad],
+  ...[startResearch, getResearch, listResearch, cancelResearch],
   ...[listAudit, exportAudit, verifyAudit, followAudit],
   ...[listProjections, rebuildProjection],
 ] as const;

@@ -3,6 +3,7 @@ import type { Operation } from '../../src/application/operation.js';
 import { operations } from '../../src/application/registry.js';
 import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
 import { makeLog } from '../../src/infrastructure/log.js';
+import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestClient, RestReply } from '../support/rest-client.js';
 import { startStack, type Stack } from '../support/stack.js';
 
@@ -10,16 +11,19 @@ type Member = Awaited<ReturnType<Stack['user']>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 let stack: Stack;
+let models: ModelServer;
 let ada: Member;
 let log: ReturnType<typeof openEventLog>;
 beforeAll(async () => {
-  stack = await startStack();
+  models = await modelServer(() => 'silence');
+  stack = await startStack({ modelUrl: models.url });
   ada = await stack.user('Ada');
   log = openEventLog(stack.backends.eventstoreUrl, makeLog({ level: 'silent' }));
 });
 afterAll(async () => {
   await log.close();
   await stack.stop();
+  await models.close();
 });
 
 const idIn = (reply: RestReply): string => (reply.data as { id: string }).id; // everything that is made has an id
@@ -51,6 +55,16 @@ interface Case {
   readonly other?: Fields;
   readonly client?: RestClient;
 }
+
+const newAgent = async () => {
+  const { data } = await ada.post('/v1/agents/enroll', agentInput({ idempotencyKey: randomUUID() }));
+  return (data as { agent: { id: string } }).agent.id; // as agent.enroll declares
+};
+const newResearch = async () => ({
+  threadId: await newThread(),
+  supervisorAgentId: await newAgent(),
+  question: 'Why?',
+});
 
 /** For every command: a request that succeeds, and another one under the same key. */
 const cases: Readonly<Record<string, () => Promise<Case>>> = {
@@ -110,6 +124,13 @@ const cases: Readonly<Record<string, () => Promise<Case>>> = {
   }),
   append_scratchpad: async () => ({ input: { note: 'one' }, other: { note: 'two' }, client: await bound('worker') }),
   'agent.enroll': async () => ({ input: agentInput(), other: agentInput({ name: 'Other' }) }),
+  'research.start': async () => {
+    const input = await newResearch();
+    return { input, other: { ...input, question: 'How?' } };
+  },
+  'research.cancel': async () => ({
+    input: { researchId: idIn(await ada.post('/v1/research', await newResearch())) },
+  }),
   'credential.delete': async () => {
     await ada.post('/v1/agents/enroll', agentInput({ idempotencyKey: randomUUID() }));
     const [credential] = (await ada.get('/v1/credentials')).data as { id: string }[]; // as credential.list declares

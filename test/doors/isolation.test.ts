@@ -4,6 +4,7 @@ import { findAuditHead, listAudit, listAuditOf } from '../../projections/audit.j
 import { listCredentials } from '../../projections/credentials.js';
 import { listKeys } from '../../projections/keys.js';
 import { findMessage } from '../../projections/messages.js';
+import { findResearch, listResearch } from '../../projections/research.js';
 import { findScratchpad, findScratchpadOfThread } from '../../projections/scratchpads.js';
 import { findThread, listThreads } from '../../projections/threads.js';
 import { findUser } from '../../projections/users.js';
@@ -16,6 +17,7 @@ import { makeLog } from '../../src/infrastructure/log.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
 import { rpc } from '../support/mcp-client.js';
+import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestReply } from '../support/rest-client.js';
 import { rootKeyOf } from '../support/root-key.js';
 import { startStack, type Stack } from '../support/stack.js';
@@ -39,11 +41,13 @@ const kindOf: Readonly<Record<string, IdKind>> = {
   messageId: 'message',
   scratchpadId: 'scratchpad',
   credentialId: 'credential',
+  researchId: 'research',
 };
 
 /** Values for the fields that are not ids, where an operation needs one. */
 const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'key.create': { name: 'key' },
+  'research.start': { question: 'Why?' },
   'thread.update': { title: 'changed' },
   'message.append': { role: 'user', content: 'hello' },
   'scratchpad.update': { metadata: { a: 'b' } },
@@ -55,16 +59,22 @@ type Member = Awaited<ReturnType<Stack['user']>>;
 type Ids = Readonly<Record<string, string>>;
 
 let stack: Stack;
+let models: ModelServer;
 let ada: Member;
 let bob: Member;
 let carol: Member;
 let hers: Ids;
 beforeAll(async () => {
-  stack = await startStack();
+  // A model that never answers: research goes on for as long as it is looked at.
+  models = await modelServer(() => 'silence');
+  stack = await startStack({ modelUrl: models.url });
   [ada, bob, carol] = [await stack.user('Ada'), await stack.user('Bob'), await stack.user('Carol')];
   hers = await thingsOf(ada);
 });
-afterAll(() => stack.stop());
+afterAll(async () => {
+  await stack.stop();
+  await models.close();
+});
 
 const idIn = (data: unknown): string => (data as { id: string }).id; // everything that is made has an id
 
@@ -77,14 +87,16 @@ async function thingsOf(owner: Member): Promise<Ids> {
   const workspaceId = idIn((await owner.post('/v1/workspaces', { name: 'Team' })).data);
   await owner.post(`/v1/workspaces/${workspaceId}/members`, { memberId: carol.userId });
   const enrolled = await owner.post('/v1/agents/enroll', {
-    ...{ harness: 'offline', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+    ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-a-tenant' },
   });
   const agentId = idIn((enrolled.data as { agent: unknown }).agent); // as agent.enroll declares
+  const research = { threadId, supervisorAgentId: agentId, question: 'Why?' };
+  const researchId = idIn((await owner.post('/v1/research', research)).data);
   const [credential] = (await owner.get('/v1/credentials')).data as unknown[];
   return {
     ...{ userId: owner.userId, memberId: carol.userId, threadId, scratchpadId, messageId, keyId, workspaceId },
-    ...{ agentId, credentialId: idIn(credential) },
+    ...{ agentId, supervisorAgentId: agentId, credentialId: idIn(credential), researchId },
   };
 }
 
@@ -122,7 +134,10 @@ const pick = (ids: Ids, fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, ids[field] ?? '']));
 const absent = (fields: readonly string[]): Ids =>
   Object.fromEntries(
-    fields.map((field) => [field, field === 'agentId' ? randomUUID() : newId(kindOf[field] ?? 'thread', new Date())]),
+    fields.map((field) => [
+      field,
+      field.endsWith('gentId') ? randomUUID() : newId(kindOf[field] ?? 'thread', new Date()),
+    ]),
   );
 const malformed = (fields: readonly string[]): Ids =>
   Object.fromEntries(fields.map((field) => [field, "nonsense'); drop table"]));
@@ -260,6 +275,8 @@ describe('row-level security alone, with the application asking for the wrong ow
         listAudit(db, { ownerId: ada.userId }, page).then(([row]) => row),
         listAuditOf(db, ada.userId, [`scratchpad-${hers['scratchpadId'] ?? ''}`], page).then(([row]) => row),
         findAuditHead(db, ada.userId),
+        findResearch(db, ada.userId, hers['researchId'] ?? ''),
+        listResearch(db, ada.userId, page).then(([row]) => row),
       ]);
     expect((await look(dbs.for(ada.userId))).every((row) => row !== undefined)).toBe(true);
     expect((await look(dbs.for(bob.userId))).every((row) => row === undefined)).toBe(true);

@@ -228,7 +228,7 @@ export async function startStand(
         subjects: absent(),
         projections: absent(),
       },
-      ...{ vault: absent(), harnesses: absent() },
+      ...{ vault: absent(), harnesses: absent(), models: absent() },
     },
     log: absent(),
     store: absent(),

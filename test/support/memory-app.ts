@@ -12,11 +12,13 @@ import { GatheredAppends } from '../../src/application/gathered-appends.js';
 import { builtInHarnesses } from '../../src/application/harnesses.js';
 import { makeKeyMaker } from '../../src/application/keys.js';
 import { AggregateStore } from '../../src/application/loaded.js';
+import type { Models } from '../../src/application/model.js';
 import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
 import { operations } from '../../src/application/registry.js';
 import { makeStreams, StreamQueues } from '../../src/application/transact.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { makeLiveEvents } from '../../src/infrastructure/live/live-events.js';
+import { makeModels } from '../../src/infrastructure/llm/models.js';
 import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
 import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
 import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
@@ -34,11 +36,13 @@ const noProjections: ProjectionControl = { list: async () => [], rebuild: async 
 export async function memoryApp({
   subjects = new MemorySubjectKeys(),
   vault = new MemoryVault(),
+  models = makeModels(vault),
   ...overrides
 }: Partial<GatewayNeeds> & {
   readonly log?: EventLog;
   readonly subjects?: MemorySubjectKeys;
   readonly vault?: MemoryVault;
+  readonly models?: Models;
 } = {}) {
   const log = overrides.log ?? new MemoryEventLog();
   const clock = overrides.clock ?? { now: () => new Date() };
@@ -56,7 +60,7 @@ export async function memoryApp({
     queues: new StreamQueues(),
     gathered: new GatheredAppends(log),
   };
-  const gateway = makeGateway({
+  const needs: GatewayNeeds = {
     ...streamsNeeds,
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
     admissions: [],
@@ -72,10 +76,12 @@ export async function memoryApp({
       projections: noProjections,
       vault,
       harnesses,
+      models,
       log: quiet,
     },
     ...overrides,
-  });
+  };
+  const gateway = makeGateway(needs);
   const adminStreams = makeStreams(streamsNeeds, {
     ownerId: administratorId,
     actor: { type: 'system', id: 'test' },
@@ -84,7 +90,7 @@ export async function memoryApp({
   });
   let adminKey = '';
   await ensureAdministrator(adminStreams, keys, { write: (key) => (adminKey = key), remove: () => undefined });
-  return { gateway, log, working, live, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
+  return { gateway, needs, log, working, live, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
 }
 
 export type MemoryApp = Awaited<ReturnType<typeof memoryApp>>;

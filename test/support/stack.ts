@@ -29,8 +29,14 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** With `ownRedisUrl`, on a Redis that the suite itself starts and stops. */
-export async function startStack({ ownRedisUrl }: { readonly ownRedisUrl?: string } = {}): Promise<Stack> {
+interface StackOptions {
+  /** A Redis that the suite itself starts and stops. */
+  readonly ownRedisUrl?: string;
+  /** Where agents of provider `anthropic` find their model, and those of `openai`. */
+  readonly modelUrl?: string;
+}
+
+export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): Promise<Stack> {
   const database = await freshDatabase();
   const eventstore = await startEventStore({ databaseUrl: database.url });
   const redisUrl = ownRedisUrl ?? redisOfThisWorker();
@@ -45,7 +51,7 @@ export async function startStack({ ownRedisUrl }: { readonly ownRedisUrl?: strin
     keks: makeKekRing({ number: 1, key: randomBytes(32) }),
   };
   const start = async (folder: string, role: Role = 'all') => {
-    const running = await startRole(configFor(folder), backends, role, makeLog({ level: 'silent' }));
+    const running = await startRole(configFor(folder, modelUrl), backends, role, makeLog({ level: 'silent' }));
     return { url: running.url ?? '', stop: () => running.stop() };
   };
   const main = await start(home);
@@ -79,7 +85,7 @@ export async function startStack({ ownRedisUrl }: { readonly ownRedisUrl?: strin
   };
 }
 
-const configFor = (home: string): Config => ({
+const configFor = (home: string, modelUrl: string | undefined): Config => ({
   host: '127.0.0.1',
   port: 0,
   home,
@@ -87,6 +93,12 @@ const configFor = (home: string): Config => ({
   databaseUrl: undefined,
   redisUrl: undefined,
   keks: undefined,
+  ...(modelUrl !== undefined && {
+    modelEndpoints: {
+      anthropic: { dialect: 'anthropic' as const, url: modelUrl },
+      openai: { dialect: 'openai' as const, url: modelUrl },
+    },
+  }),
   logLevel: 'silent',
 });
 

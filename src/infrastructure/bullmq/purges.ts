@@ -8,6 +8,7 @@ import {
   type WorkingState,
 } from '../../application/ports.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
+import { within } from './within.js';
 
 const queueName = 'purges';
 const enqueuedWithinMs = 3_000;
@@ -118,16 +119,4 @@ async function purge(job: Job<unknown>, { working, recordPurged, log }: PurgesOp
   if (await working.exists(pad)) throw new Error('keys are left');
   if (found > 0) log.info({ scratchpadId: pad.scratchpadId, pass, keys: found }, 'scratchpad purged');
   if (pass === 2) await recordPurged(pad);
-}
-
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  let late: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new Error('timeout')), ms);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(late);
-  }
 }

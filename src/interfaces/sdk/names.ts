@@ -2,7 +2,7 @@
  * Where an operation is found in the client: families in the plural, words in camelCase. The types below spell names as
  * the functions beside them do; a test holds the two together.
  */
-const uncounted = ['audit', 'content', 'enrollment', 'maps', 'me', 'usage', 'wallet', 'web'] as const;
+const uncounted = ['audit', 'content', 'enrollment', 'maps', 'me', 'research', 'usage', 'wallet', 'web'] as const;
 
 type Uncounted = (typeof uncounted)[number];
 type Vowel = 'a' | 'e' | 'i' | 'o' | 'u';

@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
+import { cancel, research } from '../../../domain/research/research.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+
+export const cancelResearch = operation({
+  name: 'research.cancel',
+  kind: 'command',
+  summary: 'Cancel a research that has not ended: nothing more is asked of its agents.',
+  http: 'POST /v1/research/{researchId}/cancel',
+  scope: 'research:write',
+  price: 'free',
+  input: z.strictObject({ researchId: id('research') }),
+  output: z.object({ id: id('research'), cancelled: z.literal(true) }),
+  refuses: ['not_found', 'conflict'],
+  async run({ researchId }, { streams }) {
+    const cancelled = await streams.transact(research, researchId, (state) => cancel(state, 'asked'));
+    return isRefusal(cancelled) ? cancelled : { id: researchId, cancelled: true as const };
+  },
+});

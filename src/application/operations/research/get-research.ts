@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { callsOf, findResearch } from '../../../../projections/research.js';
+import { refuse } from '../../../domain/kernel/refusal.js';
+import { operation } from '../../operation.js';
+import { id } from '../../schemas.js';
+import { callShape, researchShape } from './shapes.js';
+
+export const getResearch = operation({
+  name: 'research.get',
+  kind: 'query',
+  summary: 'Read how far a research is: its answer, and the one result of each call that was delegated.',
+  http: 'GET /v1/research/{researchId}',
+  scope: 'research:read',
+  price: 'free',
+  input: z.strictObject({ researchId: id('research') }),
+  output: researchShape.extend({ calls: z.array(callShape) }),
+  refuses: ['not_found'],
+  async run({ researchId }, { caller, db }) {
+    const found = await findResearch(db, caller.userId, researchId);
+    return found ? { ...found, calls: [...(await callsOf(db, caller.userId, researchId))] } : refuse('not_found');
+  },
+});

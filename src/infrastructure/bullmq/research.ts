@@ -1,0 +1,138 @@
+import { Queue, UnrecoverableError, Worker, type Job, type JobsOptions } from 'bullmq';
+import { z } from 'zod';
+import { describeFault } from '../../application/gateway.js';
+import { BackendUnavailable, type Log } from '../../application/ports.js';
+import type { ResearchQueue } from '../../application/research/open-runs.js';
+import { RunEnded } from '../../application/research/endings.js';
+import type { ResearchRuntime } from '../../application/research/runtime.js';
+import { failureName, queueConnection, workerConnection } from './connections.js';
+import { within } from './within.js';
+
+const queueName = 'research';
+const enqueuedWithinMs = 3_000;
+const runsAtOnce = 8;
+const longestPauseMs = 30_000;
+/** A job whose process has not been heard of for so long is another's. */
+const lockMs = 10_000;
+const lookEveryMs = 5_000;
+
+export interface ResearchQueueOptions {
+  readonly redisUrl: string;
+  readonly log: Log;
+  /** First part of the queue's keys; `bull` unless said otherwise. */
+  readonly prefix?: string;
+}
+
+export interface RunningResearchQueue {
+  readonly queue: ResearchQueue;
+  /**
+   * Works on runs in this process until it is closed: then what is under way is handed back. `sweep` asks again for what
+   * the queue may have lost, now and then.
+   */
+  startWorker(work: ResearchRuntime, sweep: () => Promise<unknown>): { close(): Promise<void> };
+  /** Ends the worker if there is one, then the queue. */
+  close(): Promise<void>;
+}
+
+const jobData = z.strictObject({ researchId: z.string() });
+type JobData = z.output<typeof jobData>;
+
+/**
+ * Runs of research by their id. The queue says only who works on what: that a process is alive is the lock of its job, and
+ * what has happened is in the run's stream.
+ */
+export function openResearchQueue({ redisUrl, log, prefix = 'bull' }: ResearchQueueOptions): RunningResearchQueue {
+  const queue = new Queue<JobData>(queueName, { connection: queueConnection(redisUrl), prefix });
+  queue.on('error', () => undefined); // Whoever enqueues is told.
+  const workers = new Set<{ close(): Promise<void> }>();
+
+  return {
+    queue: {
+      async enqueue(researchId) {
+        try {
+          await within(enqueuedWithinMs, queue.add('run', { researchId }, jobOptions(researchId)));
+        } catch (failure) {
+          throw new BackendUnavailable('redis', { cause: new Error(failureName(failure)) });
+        }
+      },
+    },
+
+    startWorker(work, sweep) {
+      const stopped = new AbortController();
+      const worker = new Worker<unknown>(queueName, (job) => workOn(job, work, stopped.signal, log), {
+        connection: workerConnection(redisUrl),
+        prefix,
+        concurrency: runsAtOnce,
+        lockDuration: lockMs,
+        stalledInterval: lookEveryMs,
+        // How often a run is taken up is counted in its stream.
+        maxStalledCount: 1_000,
+        settings: { backoffStrategy: (attempts) => Math.min(500 * 2 ** Math.min(attempts, 10), longestPauseMs) },
+      });
+      worker.on('error', (failure) => log.warn({ failure: failureName(failure) }, 'research worker has trouble'));
+      const sweeping = repeat(lookEveryMs, stopped.signal, async () => {
+        try {
+          await sweep();
+        } catch (fault) {
+          log.warn(describeFault(fault), 'open research could not be looked for');
+        }
+      });
+      const running = {
+        async close() {
+          workers.delete(running);
+          stopped.abort();
+          await Promise.all([worker.close(), sweeping]);
+        },
+      };
+      workers.add(running);
+      return running;
+    },
+
+    async close() {
+      await Promise.all([...workers].map((worker) => worker.close()));
+      await queue.close();
+    },
+  };
+}
+
+/** Jobs that ended are removed at once: a used id would make it impossible to ask for the run again. */
+const jobOptions = (researchId: string): JobsOptions => ({
+  jobId: researchId,
+  attempts: Number.MAX_SAFE_INTEGER,
+  backoff: { type: 'custom' },
+  removeOnComplete: true,
+  removeOnFail: true,
+});
+
+async function workOn(job: Job<unknown>, work: ResearchRuntime, stopped: AbortSignal, log: Log): Promise<void> {
+  const data = jobData.safeParse(job.data);
+  if (!data.success) {
+    log.warn({ job: job.id }, 'research without its id was dropped');
+    throw new UnrecoverableError('no id');
+  }
+  try {
+    await work(data.data.researchId, stopped);
+  } catch (fault) {
+    const isStopped = fault instanceof RunEnded && fault.why === 'stopped';
+    if (!isStopped) log.warn({ ...describeFault(fault), ...data.data }, 'research is taken up again');
+    // The job keeps this message where anybody may read it.
+    throw new Error(isStopped ? 'stopped' : 'failed', { cause: fault });
+  }
+}
+
+/** Does work at once and then again and again, with a pause between, until stopped. */
+async function repeat(everyMs: number, stopped: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!stopped.aborted) {
+    await work();
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        stopped.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, everyMs);
+      stopped.addEventListener('abort', done);
+      if (stopped.aborted) done();
+    });
+  }
+}

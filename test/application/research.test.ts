@@ -1,0 +1,393 @@
+import { randomUUID } from 'node:crypto';
+import {
+  ModelFailed,
+  CredentialMissing,
+  type Conversation,
+  type Models,
+  type Said,
+} from '../../src/application/model.js';
+import { RunEnded } from '../../src/application/research/endings.js';
+import { makeResearchRuntime } from '../../src/application/research/runtime.js';
+import { makeStreams } from '../../src/application/transact.js';
+import { agent, retire } from '../../src/domain/agent/agent.js';
+import { claim, research } from '../../src/domain/research/research.js';
+import type { PadRole } from '../../src/domain/scratchpad/entry-kinds.js';
+import { isRefusal } from '../../src/domain/kernel/refusal.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { until } from '../support/until.js';
+
+type Made = { readonly id: string; readonly key: string };
+type Asked = { readonly system: string; readonly conversation: Conversation; readonly role: PadRole };
+type Script = (asked: Asked, signal: AbortSignal) => Promise<Said> | Said;
+
+/** Agents say what the test at hand makes them say. */
+let script: Script;
+const scripted: Models = {
+  unmet: async ({ harness }) => (harness === 'offline' || harness === 'native' ? undefined : 'harness_not_runnable'),
+  open: async (_, { role }) => ({
+    complete: async (conversation, signal) => script({ system: conversation.system, conversation, role }, signal),
+  }),
+};
+
+let app: MemoryApp;
+let ada: Made;
+let bob: Made;
+beforeAll(async () => {
+  app = await memoryApp({ models: scripted });
+  [ada, bob] = [await memberOf(app, 'Ada'), await memberOf(app, 'Bob')];
+});
+
+async function enrolled(owner: Made, harness = 'offline'): Promise<string> {
+  const reply = await app.call(owner.key, 'agent.enroll', {
+    ...{ harness, name: 'Scout', persona: 'Careful.', model: 'anthropic/m', provider: 'anthropic' },
+    credential: { mode: 'intake', type: 'api_key', value: 'sk-of-an-agent' },
+    idempotencyKey: randomUUID(),
+  });
+  return dataOf<{ agent: Made }>(reply).agent.id;
+}
+
+const newThread = async () => dataOf<Made>(await app.call(ada.key, 'thread.create', { title: 'Plan' })).id;
+
+interface Started {
+  readonly id: string;
+  readonly threadId: string;
+  readonly scratchpadId: string;
+  readonly supervisorThreadId: string;
+  readonly supervisorAgentId: string;
+  readonly workerAgentIds: readonly string[];
+}
+
+async function started(workers = 2, more: Readonly<Record<string, unknown>> = {}): Promise<Started> {
+  const workerAgentIds = await Promise.all(Array.from({ length: workers }, () => enrolled(ada)));
+  const input = { threadId: await newThread(), supervisorAgentId: await enrolled(ada), workerAgentIds };
+  return dataOf<Started>(await app.call(ada.key, 'research.start', { ...input, question: 'Why whales?', ...more }));
+}
+
+const never = new AbortController().signal;
+const work = ({ id }: Started, stopped = never) => makeResearchRuntime(app.needs)(id, stopped);
+
+const eventsOf = async ({ id }: Started) =>
+  (await app.log.readStream(`research-${id}`)).map(({ type, data }) => ({ type, data }));
+const typesOf = async (run: Started) => (await eventsOf(run)).map(({ type }) => type.replace('research.', ''));
+const resultsOf = async (run: Started) =>
+  (await eventsOf(run))
+    .filter(({ type }) => type === 'research.call_finished')
+    .map(({ data }) => (data['failure'] ?? data['outcome']) as string); // as the event declares
+const endOf = async (run: Started) => (await eventsOf(run)).at(-1);
+const entriesOf = async ({ scratchpadId }: Started) =>
+  dataOf<{ content: string; author: { type: string; id: string } }[]>(
+    await app.call(ada.key, 'scratchpad.entry.list', { scratchpadId, limit: 100 }),
+  );
+
+const say = (text: string): Said => ({ text, calls: [] });
+const use = (...calls: readonly (readonly [tool: string, input: unknown])[]): Said => ({
+  text: '',
+  calls: calls.map(([tool, input], n) => ({ id: `${n}`, tool, input })),
+});
+const turnOf = ({ conversation }: Asked) => conversation.messages.filter(({ role }) => role === 'assistant').length + 1;
+const lastTold = ({ conversation }: Asked): string[] => {
+  const last = conversation.messages.at(-1);
+  return last?.role === 'tool' ? last.results.map(({ text }) => text) : [];
+};
+/** A supervisor that delegates these tasks in one turn, then answers with what it was told. */
+const delegating =
+  (...tasks: readonly string[]): Script =>
+  (asked) =>
+    turnOf(asked) === 1
+      ? use(...tasks.map((task) => ['delegate', { task }] as const))
+      : say(lastTold(asked).join('\n'));
+const byRole =
+  (supervisor: Script, worker: Script): Script =>
+  (asked, signal) =>
+    (asked.role === 'supervisor' ? supervisor : worker)(asked, signal);
+
+describe('research', () => {
+  it('shares one scratchpad, which is made with it when the thread has none', async () => {
+    const run = await started();
+    const pad = await app.call(ada.key, 'scratchpad.content.get', { scratchpadId: run.scratchpadId });
+    expect(refusalOf(pad)).toBe('ok');
+    const workers = run.workerAgentIds;
+    const again = await app.call(ada.key, 'research.start', {
+      ...{
+        threadId: run.threadId,
+        supervisorAgentId: run.supervisorAgentId,
+        workerAgentIds: workers,
+        question: 'Why?',
+      },
+    });
+    expect(dataOf(again)).toMatchObject({ scratchpadId: run.scratchpadId });
+  });
+
+  it('has its agents as authors in it, and each of their conversations in a thread of its own', async () => {
+    script = byRole(
+      (asked) =>
+        turnOf(asked) === 1
+          ? use(
+              ['update_scratchpad', { content: 'The plan.' }],
+              ['delegate', { task: 'A' }],
+              ['delegate', { task: 'B' }],
+            )
+          : say('So.'),
+      (asked) => (turnOf(asked) === 1 ? use(['append_scratchpad', { note: 'found' }]) : say('done')),
+    );
+    const run = await started();
+    await work(run);
+    expect(await typesOf(run)).toEqual([
+      ...['started', 'claimed', 'delegated', 'delegated', 'call_finished', 'call_finished', 'completed'],
+    ]);
+    const entries = await entriesOf(run);
+    expect(entries.map(({ author }) => author.id).sort()).toEqual([...run.workerAgentIds].sort());
+    expect(entries.every(({ author }) => author.type === 'agent')).toBe(true);
+    const [content] = (await app.log.readStream(`scratchpad-${run.scratchpadId}`)).slice(-1);
+    expect(content?.data).toMatchObject({ author: { type: 'agent', id: run.supervisorAgentId } });
+    const threads = (await eventsOf(run)).flatMap(({ data }) => (data['callId'] && data['threadId'] ? [data] : []));
+    expect(new Set([run.threadId, run.supervisorThreadId, ...threads.map((one) => one['threadId'])]).size).toBe(4);
+    for (const { threadId, agentId } of threads) {
+      const messages = (await app.log.readStream(`thread-${String(threadId)}`)).filter(
+        ({ type }) => type === 'message.appended',
+      );
+      expect(messages.map(({ data }) => [data['role'], (data['author'] as { id: string }).id])).toEqual([
+        ['user', run.supervisorAgentId],
+        ...['assistant', 'tool', 'assistant'].map((role) => [role, agentId]),
+      ]);
+    }
+    const parent = (await app.log.readStream(`thread-${run.threadId}`)).map(({ type }) => type);
+    expect(parent).not.toContain('message.appended');
+  });
+
+  it('offers each role its own tools, and none that takes an id', async () => {
+    const offered = new Map<string, Conversation['tools']>();
+    script = byRole(
+      (asked) => {
+        offered.set('supervisor', asked.conversation.tools);
+        return turnOf(asked) === 1 ? use(['delegate', { task: 'A' }]) : say('So.');
+      },
+      (asked) => {
+        offered.set('worker', asked.conversation.tools);
+        return say('done');
+      },
+    );
+    await work(await started(1));
+    const names = (role: string) =>
+      offered
+        .get(role)
+        ?.map(({ name }) => name)
+        .sort();
+    expect(names('supervisor')).toEqual(['append_scratchpad', 'delegate', 'read_scratchpad', 'update_scratchpad']);
+    expect(names('worker')).toEqual(['append_scratchpad', 'read_scratchpad']);
+    expect(JSON.stringify([...offered.values()])).not.toMatch(/scratchpadId|threadId|agentId/);
+  });
+
+  it('runs the calls of one turn at the same time', async () => {
+    let together = 0;
+    let most = 0;
+    script = byRole(delegating('A', 'B', 'C'), async () => {
+      together += 1;
+      most = Math.max(most, together);
+      await until(async () => (most === 3 ? true : undefined));
+      together -= 1;
+      return say('done');
+    });
+    const run = await started(3);
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  });
+
+  it('tells the supervisor of each call what became of it, and of none a success that was a failure', async () => {
+    script = byRole(delegating('good', 'silent', 'broken', 'endless', 'keyless'), ({ conversation }) => {
+      const [first] = conversation.messages;
+      switch (first?.role === 'user' ? first.text : '') {
+        case 'good':
+          return say('found it');
+        case 'silent':
+          return say(' ');
+        case 'broken':
+          throw new ModelFailed(500);
+        case 'keyless':
+          throw new CredentialMissing();
+        default:
+          return use(['append_scratchpad', { note: 'still looking' }]);
+      }
+    });
+    const run = await started(2, { maxTurns: 3 });
+    await work(run);
+    const failures = ['model_failed', 'model_failed', 'turn_limit_reached', 'credential_missing'];
+    expect((await resultsOf(run)).sort()).toEqual(['succeeded', ...failures].sort());
+    const last = (await app.store.events(`research-${run.id}`, 0, 100)).at(-1);
+    expect(
+      String(last?.data['answer'])
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { outcome: 'succeeded', answer: 'found it' },
+      ...failures.map((failure) => ({ outcome: 'failed', failure })),
+    ]);
+  });
+
+  it('gives mistakes of a model back to it in words', async () => {
+    let told: readonly string[] = [];
+    script = (asked) => {
+      if (turnOf(asked) > 1) return ((told = lastTold(asked)), say('So.'));
+      return use(
+        ...([
+          ['web_search', {}],
+          ['append_scratchpad', { text: 'x' }],
+          ['append_scratchpad', '{bad'],
+        ] as const),
+        ...([
+          ['delegate', { task: 7 }],
+          ['update_scratchpad', { content: 'x', scratchpadId: 'sp_1' }],
+        ] as const),
+      );
+    };
+    const run = await started(1);
+    await work(run);
+    expect(told).toHaveLength(5);
+    expect(told.every((text) => text.startsWith('error: '))).toBe(true);
+    expect(await typesOf(run)).toEqual(['started', 'claimed', 'completed']);
+    expect(await entriesOf(run)).toEqual([]);
+  });
+
+  it('delegates no more than it may', async () => {
+    script = byRole(delegating('A', 'B', 'C'), () => say('done'));
+    const run = await started(1, { maxCalls: 2 });
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['succeeded', 'succeeded']);
+    expect((await endOf(run))?.type).toBe('research.completed');
+  });
+
+  it('fails with its reason when the supervisor does not come to an answer', async () => {
+    script = () => use(['read_scratchpad', {}]);
+    const endless = await started(0, { maxTurns: 2 });
+    await work(endless);
+    expect(await endOf(endless)).toMatchObject({ type: 'research.failed', data: { reason: 'turn_limit_reached' } });
+    script = () => {
+      throw new ModelFailed(401);
+    };
+    const broken = await started(0);
+    await work(broken);
+    expect(await endOf(broken)).toMatchObject({ type: 'research.failed', data: { reason: 'model_failed' } });
+  });
+
+  it('ends by its deadline, though no model ever answers, and says so of what was open', async () => {
+    script = byRole(delegating('A', 'B'), () => new Promise<never>(() => undefined));
+    const run = await started(2, { deadlineSeconds: 1 });
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['deadline_exceeded', 'deadline_exceeded']);
+    expect(await endOf(run)).toMatchObject({ type: 'research.failed', data: { reason: 'deadline_exceeded' } });
+  });
+
+  it('stops asking once it is cancelled', async () => {
+    let isAborted = false;
+    script = byRole(delegating('A'), (_, signal) => {
+      signal.addEventListener('abort', () => (isAborted = true));
+      return new Promise<never>(() => undefined);
+    });
+    const run = await started(1);
+    const working = work(run);
+    await until(async () => ((await typesOf(run)).includes('delegated') ? true : undefined));
+    expect(refusalOf(await app.call(ada.key, 'research.cancel', { researchId: run.id }))).toBe('ok');
+    await working;
+    expect(isAborted).toBe(true);
+    expect(await typesOf(run)).toEqual(['started', 'claimed', 'delegated', 'call_finished', 'cancelled']);
+    expect(refusalOf(await app.call(ada.key, 'research.cancel', { researchId: run.id }))).toBe('ok');
+  });
+
+  it('is handed back when its process stops, and the next attempt says what was lost', async () => {
+    const stop = new AbortController();
+    script = byRole(delegating('A'), () => new Promise<never>(() => undefined));
+    const run = await started(1);
+    const working = work(run, stop.signal);
+    await until(async () => ((await typesOf(run)).includes('delegated') ? true : undefined));
+    stop.abort();
+    await expect(working).rejects.toBeInstanceOf(RunEnded);
+    script = byRole(delegating('A'), () => say('done'));
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['worker_lost', 'succeeded']);
+    expect(await typesOf(run)).toEqual([
+      ...['started', 'claimed', 'delegated', 'call_finished', 'claimed', 'delegated', 'call_finished', 'completed'],
+    ]);
+  });
+
+  it('is lost at its next step by a process that was replaced', async () => {
+    let go = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (go = resolve));
+    script = byRole(delegating('A'), async () => (await gate, say('late')));
+    const run = await started(1);
+    const working = work(run);
+    await until(async () => ((await typesOf(run)).includes('delegated') ? true : undefined));
+    const streams = makeStreams(app.streamsNeeds, {
+      ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
+      actor: { type: 'system', id: 'test' },
+    });
+    const taken = await streams.transact(research, run.id, (state, at) => claim(state, 1, at));
+    expect(isRefusal(taken)).toBe(false);
+    go();
+    await working;
+    expect(await resultsOf(run)).toEqual(['worker_lost']);
+    expect((await endOf(run))?.type).toBe('research.claimed');
+  });
+
+  it('tells of an agent that was retired meanwhile', async () => {
+    const run = await started(1);
+    const [workerId = ''] = run.workerAgentIds;
+    script = byRole(delegating('A'), async (asked) => {
+      if (turnOf(asked) > 1) return say('done');
+      const streams = makeStreams(app.streamsNeeds, {
+        ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
+        actor: { type: 'system', id: 'test' },
+      });
+      await streams.transact(agent, workerId, (state) => retire(state, 'owner_erased'));
+      return use(['append_scratchpad', { note: 'late' }]);
+    });
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['agent_retired']);
+    expect(await entriesOf(run)).toEqual([]);
+  });
+
+  it('that is over is worked on no more', async () => {
+    script = () => say('So.');
+    const run = await started(0);
+    await work(run);
+    const before = await typesOf(run);
+    await work(run);
+    expect(await typesOf(run)).toEqual(before);
+  });
+});
+
+describe('a research that is asked for', () => {
+  it('under one key is started once', async () => {
+    const input = { threadId: await newThread(), supervisorAgentId: await enrolled(ada), question: 'Why?' };
+    const idempotencyKey = randomUUID();
+    const ask = () => app.call(ada.key, 'research.start', input, { idempotencyKey });
+    const [first, second] = [await ask(), await ask()];
+    expect(dataOf(second)).toEqual(dataOf(first));
+    expect(second.result).toMatchObject({ replayed: true });
+  });
+
+  it('with an agent or a thread of another tenant looks like one that is not there', async () => {
+    const [threadId, supervisorAgentId] = [await newThread(), await enrolled(ada)];
+    const foreign = await enrolled(bob);
+    const inputs = [
+      ...[
+        { threadId, supervisorAgentId: foreign },
+        { threadId, supervisorAgentId: randomUUID() },
+      ],
+      ...[foreign, randomUUID(), 'nonsense'].map((one) => ({ threadId, supervisorAgentId, workerAgentIds: [one] })),
+    ];
+    const replies = await Promise.all(
+      inputs.map((input) => app.call(ada.key, 'research.start', { ...input, question: 'Why?' })),
+    );
+    const his = await app.call(bob.key, 'research.start', { threadId, supervisorAgentId: foreign, question: 'Why?' });
+    expect(new Set([...replies, his].map(({ result }) => JSON.stringify(result))).size).toBe(1);
+    expect(refusalOf(his)).toBe('not_found');
+  });
+
+  it('with an agent that runs elsewhere is refused, and leaves nothing', async () => {
+    const threadId = await newThread();
+    const supervisorAgentId = await enrolled(ada, 'claude-code');
+    const { result } = await app.call(ada.key, 'research.start', { threadId, supervisorAgentId, question: 'Why?' });
+    expect(result).toMatchObject({ refused: 'precondition_failed', reason: 'harness_not_runnable' });
+    expect((await app.log.readStream(`thread-${threadId}`)).map(({ type }) => type)).toEqual(['thread.created']);
+  });
+});
