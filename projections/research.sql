@@ -19,6 +19,7 @@ create table research_runs (
   position bigint not null
 );
 create index on research_runs (owner_id, position);
+create index on research_runs (owner_id, thread_id);
 create index on research_runs (id) where finished_at is null;
 
 create table research_calls (

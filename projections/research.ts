@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cancellations, failures, type ResearchEvent } from '../src/domain/research/events.js';
+import type { ThreadEvent } from '../src/domain/thread/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
@@ -7,7 +8,7 @@ import { all, first, type Rows } from './rows.js';
 import { sql } from './sql.js';
 
 /** Runs of research, and the calls that were delegated in them. */
-export const research = projection<ResearchEvent | UserEvent>({
+export const research = projection<ResearchEvent | ThreadEvent | UserEvent>({
   name: 'research',
   schema: 'research.sql',
   tables: ['research_runs', 'research_calls'],
@@ -35,13 +36,15 @@ export const research = projection<ResearchEvent | UserEvent>({
     'research.failed': ({ researchId, reason }, { ownerId, at }) => sql`
       update research_runs set status = 'failed', reason = ${reason}, finished_at = ${at}
       where owner_id = ${ownerId} and id = ${researchId}`,
-    // Of an erased owner nothing is shown, also when the run began around the erase.
+    // With its thread or its owner a run is gone, also when it began around that.
     'research.cancelled': ({ researchId, reason }, { ownerId, at }) =>
-      reason === 'owner_erased'
+      reason === 'owner_erased' || reason === 'thread_deleted'
         ? sql`delete from research_runs where owner_id = ${ownerId} and id = ${researchId}`
         : sql`
           update research_runs set status = 'cancelled', reason = ${reason}, finished_at = ${at}
           where owner_id = ${ownerId} and id = ${researchId}`,
+    'thread.deleted': ({ threadId }, { ownerId }) => sql`
+      delete from research_runs where owner_id = ${ownerId} and thread_id = ${threadId}`,
     'user.erased': ({ userId }) => sql`delete from research_runs where owner_id = ${userId}`,
   },
 });
