@@ -22,4 +22,4 @@ export function onlyFor(names: readonly string[]): RequestHandler {
 
 /** An address or a name as URLs spell it. */
 const inUrls = (name: string): string =>
-  name.includes(':') && !name.startsWith('[') ? `[${name}]` : name.toLowerCase();
+  new URL(`http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}`).hostname;

@@ -21,7 +21,10 @@ const sentences: Readonly<Record<number, string>> = {
 export async function withoutInput(answer: Response): Promise<Response> {
   const text = await answer.text();
   const cleaned = /"error":\{"code":-\d/.test(text) ? text.split('\n').map(cleanLine).join('\n') : text;
-  return new Response(cleaned === '' ? null : cleaned, { status: answer.status, headers: answer.headers });
+  const headers = new Headers(answer.headers);
+  // The library asks to keep every connection of a handshake's clients, those that are to be closed as well.
+  headers.delete('Connection');
+  return new Response(cleaned === '' ? null : cleaned, { status: answer.status, headers });
 }
 
 /** One message, alone or as the data of a server-sent event; JSON has no line breaks of its own. */
