@@ -153,6 +153,13 @@ describe('a server that stops', () => {
     await closing;
     expect(ran).toEqual([]);
   });
+  it('refuses messages of MCP that still arrive, too', async () => {
+    const { server } = await startStand();
+    const finish = await halfSent(server.port, 'POST /mcp HTTP/1.1');
+    const closing = server.close(60_000);
+    expect(await finish()).toMatch(/^HTTP\/1.1 503 [^]*Connection: close[^]*"code":"unavailable"/);
+    await closing;
+  });
   it('is not ready', async () => {
     const { server } = await startStand();
     const finish = await halfSent(server.port, 'GET /readyz HTTP/1.1');

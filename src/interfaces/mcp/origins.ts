@@ -3,6 +3,7 @@ import { refuse } from '../../domain/kernel/refusal.js';
 import { refuseHere } from '../rest/fallbacks.js';
 
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
+/** Where a server listens that listens everywhere: no client's name for it. */
 const everywhere = ['0.0.0.0', '[::]'];
 
 /**
@@ -10,16 +11,19 @@ const everywhere = ['0.0.0.0', '[::]'];
  * was made to send here from elsewhere has another Host or another Origin. Ports do not count.
  */
 export function onlyFor(names: readonly string[]): RequestHandler {
-  const known = new Set([...loopback, ...names.map(inUrls).filter((name) => !everywhere.includes(name))]);
-  const isKnown = (url: string): boolean => URL.canParse(url) && known.has(new URL(url).hostname);
+  const known = new Set([...loopback, ...names.map(hostOf).filter((name) => !everywhere.includes(name))]);
+  const isKnown = (host: string): boolean => host !== '' && known.has(host);
   return (request, response, next) => {
     const { host = '', origin } = request.headers;
-    const isWanted = /^[\w.:[\]-]+$/.test(host) && isKnown(`http://${host}`);
-    if (isWanted && (origin === undefined || isKnown(origin))) return next();
+    if (isKnown(hostOf(host)) && (origin === undefined || isKnown(hostIn(origin)))) return next();
     refuseHere(request, response, refuse('authorization_refused', 'This door is not open to that host or origin.'));
   };
 }
 
-/** An address or a name as URLs spell it. */
-const inUrls = (name: string): string =>
-  new URL(`http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}`).hostname;
+/** An address or name, with or without a port, as URLs spell it; empty when it is neither. */
+function hostOf(name: string): string {
+  if (!/^[\w.:[\]-]+$/.test(name)) return '';
+  return hostIn(`http://${/^[\da-f]*:[\da-f:]*:/i.test(name) ? `[${name}]` : name}`);
+}
+
+const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '');
