@@ -269,6 +269,15 @@ describe('research', () => {
     expect(await endOf(broken)).toMatchObject({ type: 'research.failed', data: { reason: 'model_failed' } });
   });
 
+  it('fails when a conversation grows beyond what is held of it', async () => {
+    script = () => use(...Array.from({ length: 32 }, () => ['read_scratchpad', {}] as const));
+    const run = await started(0);
+    const { scratchpadId } = run;
+    await app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content: 'x'.repeat(1_000_000) });
+    await work(run);
+    expect(await endOf(run)).toMatchObject({ type: 'research.failed', data: { reason: 'conversation_too_long' } });
+  });
+
   it('ends by its deadline, though no model ever answers, and says so of what was open', async () => {
     script = byRole(delegating('A', 'B'), () => new Promise<never>(() => undefined));
     const run = await started(2, { deadlineSeconds: 1 });
@@ -352,6 +361,21 @@ describe('research', () => {
     const before = await typesOf(run);
     await work(run);
     expect(await typesOf(run)).toEqual(before);
+  });
+});
+
+describe('research whose thread is gone before anybody takes it up', () => {
+  it('asks nobody anything', async () => {
+    let isAsked = false;
+    script = () => ((isAsked = true), say('So.'));
+    const [run, other] = [await started(0), await started(0)];
+    await app.call(ada.key, 'thread.delete', { threadId: run.threadId });
+    await app.call(ada.key, 'scratchpad.delete', { scratchpadId: other.scratchpadId });
+    await work(run);
+    await work(other);
+    expect(isAsked).toBe(false);
+    expect(await endOf(run)).toMatchObject({ type: 'research.cancelled', data: { reason: 'thread_deleted' } });
+    expect(await endOf(other)).toMatchObject({ type: 'research.cancelled', data: { reason: 'scratchpad_deleted' } });
   });
 });
 

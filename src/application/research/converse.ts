@@ -1,4 +1,5 @@
 import type { Model, ModelMessage, Said, ToolCall, ToolOffer, ToolResult } from '../model.js';
+import { shortened } from './shortened.js';
 import { GaveUp, within } from './endings.js';
 
 /** A tool that a run offers to an agent. It never takes an id of a resource: what it acts on is bound in it. */
@@ -21,6 +22,8 @@ export interface Seat {
   stillHeld(): Promise<void>;
 }
 
+/** What is held in memory of one conversation, in UTF-8 bytes; no provider takes as much. */
+const longestBytes = 8 * 1024 * 1024;
 /** More than this of one turn are answered unused. */
 const mostCallsOfATurn = 32;
 
@@ -30,6 +33,7 @@ const mostCallsOfATurn = 32;
  */
 export async function converse(seat: Seat, opening: string, signal: AbortSignal): Promise<string> {
   const messages: ModelMessage[] = [{ role: 'user', text: opening }];
+  let bytes = 0;
   for (let turn = 1; turn <= seat.maxTurns; turn += 1) {
     await seat.stillHeld();
     const { system, tools } = seat;
@@ -42,6 +46,8 @@ export async function converse(seat: Seat, opening: string, signal: AbortSignal)
     messages.push({ role: 'assistant', ...said });
     const results = await useAll(seat, said.calls, turn, signal);
     messages.push({ role: 'tool', results });
+    bytes += Buffer.byteLength(wordsOf(said)) + results.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+    if (bytes > longestBytes) throw new GaveUp('conversation_too_long');
     await seat.remember('tool', results.map(({ tool, text }) => `[${tool}] ${text}`).join('\n'), `${turn}`);
   }
   throw new GaveUp('turn_limit_reached');
@@ -76,5 +82,5 @@ async function useAll(
   }
   await Promise.allSettled(texts);
   const told = await Promise.all(texts);
-  return calls.map(({ id, tool }, place) => ({ id, tool, text: told[place] ?? '' }));
+  return calls.map(({ id, tool }, place) => ({ id, tool, text: shortened(told[place] ?? '') }));
 }

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { researchEvents } from '../../domain/research/events.js';
 import { claim, complete, fail, isHeld, isOpen, research } from '../../domain/research/research.js';
-import { randomUUID } from 'node:crypto';
 import type { GatewayNeeds } from '../gateway.js';
 import { concluded, RunEnded } from './endings.js';
+import { endWith, reasonToEnd } from './parents.js';
 import { holdRun, streamsFor, type HeldRun } from './held-run.js';
-import { shortened, supervise } from './seats.js';
+import { supervise } from './seats.js';
+import { shortened } from './shortened.js';
 
 /** Brings a run to its end, or as far as `stopped` lets it. Throws when another attempt is needed. */
 export type ResearchRuntime = (researchId: string, stopped: AbortSignal) => Promise<void>;
@@ -61,6 +63,11 @@ async function claimRun(needs: GatewayNeeds, researchId: string) {
   const streams = streamsFor(needs, { ownerId, correlationId, commandId: randomUUID() });
   const before = await streams.load(research, researchId);
   if (!isOpen(before)) return undefined;
+  const reason = await reasonToEnd(before, streams);
+  if (reason) {
+    await endWith(researchId, reason, streams);
+    return undefined;
+  }
   const claimed = await streams.transact(research, researchId, (state, at) => claim(state, before.attempt, at));
   if (isRefusal(claimed) || !isHeld(claimed.state, before.attempt + 1)) return undefined;
   const { question } = researchEvents['research.started'].parse(first.data);

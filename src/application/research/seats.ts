@@ -7,11 +7,12 @@ import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
 import { create, remove, thread } from '../../domain/thread/thread.js';
 import type { GatewayNeeds } from '../gateway.js';
 import { derivedId } from '../ids.js';
-import { appendMessage, maxMessageBytes } from '../operations/message/append-message.js';
+import { appendMessage } from '../operations/message/append-message.js';
 import { checkAt } from '../parse.js';
 import { textOfBytes } from '../schemas.js';
 import { actAs, type Act } from './acting.js';
 import { converse, type Seat, type Tool } from './converse.js';
+import { shortened } from './shortened.js';
 import { concluded, GaveUp, RunEnded } from './endings.js';
 import type { HeldRun } from './held-run.js';
 import { padTools, schemaOf } from './pad-tools.js';
@@ -89,14 +90,6 @@ const keeper =
     const kept = await act(appendMessage, { threadId, role, content: shortened(text) }, `${name} ${role} ${step}`);
     if (isRefusal(kept)) throw new GaveUp('conversation_lost');
   };
-
-/** As much of a text as a message holds. */
-export function shortened(text: string): string {
-  const bytes = Buffer.from(text.toWellFormed().replaceAll('\u0000', ''));
-  if (bytes.length <= maxMessageBytes) return bytes.toString();
-  // A character that was cut in half ends as one replacement character, which takes three bytes.
-  return `${bytes.subarray(0, maxMessageBytes - 8).toString()}…`;
-}
 
 const task = z.strictObject({
   task: textOfBytes(32 * 1024)

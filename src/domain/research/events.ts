@@ -7,6 +7,7 @@ import type { Upcasts } from '../kernel/upcast.js';
 export const failures = [
   'deadline_exceeded',
   'turn_limit_reached',
+  'conversation_too_long',
   'model_failed',
   'credential_missing',
   'agent_retired',
