@@ -354,6 +354,33 @@ describe('research', () => {
     expect(await entriesOf(run)).toEqual([]);
   });
 
+  it('tells of a conversation that was deleted under way', async () => {
+    const forget = (threadId: unknown) => app.call(ada.key, 'thread.delete', { threadId });
+    const run = await started(1);
+    script = byRole(delegating('A'), async () => {
+      const call = (await eventsOf(run)).find(({ type }) => type === 'research.delegated');
+      await forget(call?.data['threadId']);
+      return say('done');
+    });
+    await work(run);
+    expect(await resultsOf(run)).toEqual(['conversation_lost']);
+    const other = await started(0);
+    script = async () => (await forget(other.supervisorThreadId), say('So.'));
+    await work(other);
+    expect(await endOf(other)).toMatchObject({ type: 'research.failed', data: { reason: 'conversation_lost' } });
+  });
+
+  it('that an agent asked for is asked in its name', async () => {
+    const agentId = await enrolled(ada);
+    const { key } = dataOf<Made>(await app.call(ada.key, 'key.create', { name: 'acting', agentId }));
+    const input = { threadId: await newThread(), supervisorAgentId: await enrolled(ada), question: 'Why?' };
+    const run = dataOf<Started>(await app.call(key, 'research.start', input));
+    script = () => say('So.');
+    await work(run);
+    const opening = (await app.log.readStream(`thread-${run.supervisorThreadId}`)).at(1);
+    expect(opening?.data).toMatchObject({ role: 'user', author: { type: 'agent', id: agentId } });
+  });
+
   it('that is over is worked on no more', async () => {
     script = () => say('So.');
     const run = await started(0);

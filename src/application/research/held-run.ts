@@ -9,7 +9,11 @@ import { RunEnded } from './endings.js';
 
 /** A run that this process has claimed, until another does. */
 export interface HeldRun {
-  readonly run: BegunResearch & { readonly correlationId: string };
+  readonly run: BegunResearch & {
+    readonly correlationId: string;
+    /** The agent that asked, where it was one. */
+    readonly askedBy: string | undefined;
+  };
   readonly signal: AbortSignal;
   /** Streams for one step of the run: each step stores under names of its own. */
   streams(step: string): Streams;

@@ -58,7 +58,7 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
 async function claimRun(needs: GatewayNeeds, researchId: string) {
   const [first] = await needs.store.events(`${research.category}-${researchId}`, 0, 1);
   if (first?.type !== 'research.started') return undefined;
-  const { ownerId, $correlationId: correlationId } = first.metadata;
+  const { ownerId, actor, $correlationId: correlationId } = first.metadata;
   // Each claim is an event of its own, also by a process that claimed before.
   const streams = streamsFor(needs, { ownerId, correlationId, commandId: randomUUID() });
   const before = await streams.load(research, researchId);
@@ -71,7 +71,7 @@ async function claimRun(needs: GatewayNeeds, researchId: string) {
   const claimed = await streams.transact(research, researchId, (state, at) => claim(state, before.attempt, at));
   if (isRefusal(claimed) || !isHeld(claimed.state, before.attempt + 1)) return undefined;
   const { question } = researchEvents['research.started'].parse(first.data);
-  return { run: { ...claimed.state, correlationId }, question, position: claimed.position };
+  return { run: { ...claimed.state, correlationId, askedBy: actor.agentId }, question, position: claimed.position };
 }
 
 /** Ends the run's signal with its deadline, when it is taken away or ended by somebody else, and when the process stops. */

@@ -22,7 +22,7 @@ interface Sitting {
   readonly role: PadRole;
   /** The seat's own thread. */
   readonly threadId: string;
-  /** Whoever asks, in the words of the opening: the owner the supervisor, the supervisor a worker. */
+  /** The agent whose words the opening is; none: the key that started the run. */
   readonly askedBy: string | undefined;
   /** Tells the steps of this conversation from those of others. */
   readonly name: string;
@@ -31,9 +31,9 @@ interface Sitting {
 
 /** The supervisor's conversation, to its answer. Throws what `converse` throws. */
 export function supervise(needs: GatewayNeeds, held: HeldRun, question: string): Promise<string> {
-  const { supervisorAgentId: agentId, supervisorThreadId: threadId, workerAgentIds, attempt } = held.run;
+  const { supervisorAgentId: agentId, supervisorThreadId: threadId, workerAgentIds, attempt, askedBy } = held.run;
   const more = workerAgentIds.length > 0 ? [delegateTool(needs, held)] : [];
-  const sitting = { agentId, threadId, role: 'supervisor', askedBy: undefined, name: 'supervisor', more } as const;
+  const sitting = { agentId, threadId, role: 'supervisor', askedBy, name: 'supervisor', more } as const;
   return hold(needs, held, sitting, attempt === 1 ? question : `${question}\n\n${again}`);
 }
 
