@@ -18,14 +18,17 @@ export class GaveUp extends Error {
   }
 }
 
-/** How a conversation ended. What is none of an agent's own failures is thrown on. */
-export type Conclusion = { readonly answer: string } | { readonly failure: Failure };
+/** How a conversation ended. `status` is what a provider answered that failed, for the log. */
+export type Conclusion = { readonly answer: string } | { readonly failure: Failure; readonly status?: number };
 
+/** The end of a conversation as a value. What is none of an agent's own failures is thrown on. */
 export async function concluded(conversation: () => Promise<string>): Promise<Conclusion> {
   try {
     return { answer: await conversation() };
   } catch (fault) {
-    return { failure: failureIn(fault) };
+    const failure = failureIn(fault);
+    const status = fault instanceof ModelFailed ? fault.status : undefined;
+    return status === undefined ? { failure } : { failure, status };
   }
 }
 

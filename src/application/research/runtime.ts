@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRefusal } from '../../domain/kernel/refusal.js';
-import { researchEvents } from '../../domain/research/events.js';
+import { researchEvents, type Failure } from '../../domain/research/events.js';
 import { claim, complete, fail, isHeld, isOpen, research } from '../../domain/research/research.js';
 import type { GatewayNeeds } from '../gateway.js';
 import { concluded, RunEnded } from './endings.js';
@@ -40,7 +40,7 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
     await held.decide('end', (state, attempt) =>
       'answer' in ended ? complete(state, attempt, shortened(ended.answer)) : fail(state, attempt, ended.failure),
     );
-    shared.log.info({ researchId, attempt, ...('failure' in ended && { failure: ended.failure }) }, 'research ended');
+    told(needs, held, 'answer' in ended ? { failure: undefined } : ended);
   } catch (fault) {
     if (!(fault instanceof RunEnded)) throw fault;
     if (fault.why === 'stopped') throw fault;
@@ -50,8 +50,17 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
       .catch((late: unknown) => {
         if (!(late instanceof RunEnded)) throw late;
       });
-    shared.log.info({ researchId, attempt, failure: 'deadline_exceeded' }, 'research ended');
+    told(needs, held, { failure: 'deadline_exceeded' });
   }
+}
+
+function told(
+  { shared, metrics }: GatewayNeeds,
+  { run: { id: researchId, attempt } }: HeldRun,
+  end: { readonly failure: Failure | undefined; readonly status?: number },
+): void {
+  metrics.count('palimpsest_research_ended_total', { outcome: end.failure ?? 'completed' });
+  shared.log.info({ researchId, attempt, ...end }, 'research ended');
 }
 
 /** Claims an open run; undefined when there is none, when somebody else was first, and when the claim found it at its end. */

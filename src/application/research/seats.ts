@@ -120,6 +120,9 @@ function delegateTool(needs: GatewayNeeds, held: HeldRun): Tool {
       const ended = await concluded(() => hold(needs, held, sitting, task.parse(parsed.input).task));
       const failure = 'failure' in ended ? ended.failure : undefined;
       await held.decide(`finish ${callId}`, (state, attempt) => finishCall(state, attempt, callId, failure));
+      needs.metrics.count('palimpsest_research_calls_total', { outcome: failure ?? 'succeeded' });
+      if ('failure' in ended)
+        needs.shared.log.info({ researchId: run.id, callId, ...ended }, 'a delegated call failed');
       return JSON.stringify(failure ? { outcome: 'failed', failure } : { outcome: 'succeeded', ...ended });
     },
   };
