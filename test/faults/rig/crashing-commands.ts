@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { derivedId } from '../../../src/application/ids.js';
 import { agentIdOf } from '../../../src/application/enrollment/fence.js';
 import type { EventLog } from '../../../src/application/ports.js';
 import type { Answer, Call, Caller } from './caller.js';
@@ -92,6 +93,7 @@ const enrollment = {
   ...{ harness: 'native', name: 'Researcher', persona: null, model: 'anthropic/m', provider: 'anthropic' },
   credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
 };
+const offlineAgent = { ...enrollment, harness: 'offline' };
 const enrolling = { method: 'POST', path: '/v1/agents/enroll', body: enrollment };
 
 /** Versions that are still staged are nobody's yet: the reaper takes them after its minute. */
@@ -331,6 +333,47 @@ export const crashingCommands: readonly CrashingCommand[] = [
         happened: () => has(sight, `agent-${agentId}`, 'agent.enrolled'),
         faults: (happened) => agentFaults(owner, sight, agentId, happened ? 1 : 0),
         answer: (answer) => answersAgain(answer, agentId),
+      };
+    },
+  },
+  {
+    name: 'research.start',
+    designed: [
+      'after:events.append(thread.scratchpad_attached)',
+      'after:events.append(scratchpad.created)',
+      'after:working.create',
+      'after:events.append(research.started)',
+    ],
+    async prepare(sight) {
+      const { caller, id } = await person(sight);
+      const enrolled = await caller.done<{ agent: { id: string } }>('POST', enrolling.path, offlineAgent);
+      const [threadId, idempotencyKey] = [await newThread(caller), randomUUID()];
+      const researchId = derivedId('research', id, 'research.start', idempotencyKey, '');
+      const body = { threadId, question: 'Why whales?', supervisorAgentId: enrolled.agent.id };
+      return {
+        by: caller,
+        call: { method: 'POST', path: '/v1/research', body },
+        idempotencyKey,
+        happened: () => has(sight, `research-${researchId}`, 'research.started'),
+        async faults(happened) {
+          const types = (await sight.log.readStream(`research-${researchId}`)).map(({ type }) => type);
+          const begun = (await audited(caller, `thread-${threadId}`)).filter(
+            ({ type }) => type === 'thread.research_begun',
+          );
+          return [
+            ...unless(
+              types.filter((type) => type === 'research.started').length === (happened ? 1 : 0),
+              'not begun once',
+            ),
+            ...unless(begun.length <= 1, `its thread tells of it ${begun.length} times`),
+            ...unless(
+              (types.at(-1) === 'research.completed') === happened,
+              `the last of it is ${String(types.at(-1))}`,
+            ),
+            ...unless(types.filter((type) => type === 'research.completed').length <= 1, 'it ended twice'),
+          ];
+        },
+        answer: ({ data }) => unless((data as { id: string }).id === researchId, 'the retry answers another run'),
       };
     },
   },
