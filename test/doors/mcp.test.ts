@@ -92,6 +92,7 @@ describe('the tools of an administrator', () => {
         ...['user_erase', 'key_revoke', 'thread_update', 'thread_delete', 'message_delete', 'scratchpad_delete'],
         ...['scratchpad_content_set', 'scratchpad_content_clear', 'scratchpad_entry_clear', 'scratchpad_clear'],
         ...['agent_enroll', 'credential_delete', 'update_scratchpad', 'workspace_member_remove'],
+        'research_cancel',
       ]),
     );
     const names = destroying.map(({ name }) => name);

@@ -64,6 +64,8 @@ export function mcpDoor({ operations, gateway, authenticate, log, version, hosts
     const handler = createMcpHandler(() => serverFor(serving), { onerror });
     const fetch: typeof handler.fetch = async (...asked) => withoutInput(await handler.fetch(...asked));
     await toNodeHandler({ fetch }, { onerror })(request, response, body.fields);
+    // Nobody is left to be answered: that is not ours to mend.
+    if (response.destroyed) return;
     if (response.statusCode >= 500) log.error({ ...describeFault(fault), route: path, correlationId }, 'door faulted');
   });
   router.all(path, refuseMethod('POST', path));

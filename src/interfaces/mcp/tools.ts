@@ -32,7 +32,6 @@ export function offerOf(tool: Tool): Offer {
         readOnlyHint: hints.readOnly,
         destructiveHint: hints.destructive,
         idempotentHint: hints.idempotent,
-        openWorldHint: false,
       },
       ...(operation.tool && { _meta: { 'palimpsest/tool': operation.tool } }),
     },

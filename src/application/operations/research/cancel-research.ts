@@ -9,6 +9,7 @@ export const cancelResearch = operation({
   kind: 'command',
   summary: 'Cancel a research that has not ended: nothing more is asked of its agents.',
   http: 'POST /v1/research/{researchId}/cancel',
+  replaces: true, // what it would have found
   scope: 'research:write',
   price: 'free',
   input: z.strictObject({ researchId: id('research') }),
