@@ -378,7 +378,7 @@ const workingReads: (keyof WorkingState)[] = [
   ...(['entries', 'latest', 'content', 'exists', 'state', 'touched', 'scan', 'runId', 'ping', 'close'] as const),
   ...(['connection', 'isChecked', 'checked'] as const),
 ];
-const vaultReads: (keyof Vault)[] = ['holds', 'standing', 'staged', 'stagedLongerThan', 'find', 'open'];
+const vaultReads: (keyof Vault)[] = ['holds', 'staged', 'stagedLongerThan', 'find', 'open'];
 
 const typeOfAppended = ([, , events]: readonly unknown[]): string | undefined =>
   Array.isArray(events) ? (events as Parameters<EventLog['append']>[2])[0]?.type : undefined;

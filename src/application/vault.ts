@@ -43,8 +43,6 @@ export interface Vault {
    * times, in any order, the version of the latest position ends active.
    */
   activate(version: VersionRef, position: bigint): Promise<Activation>;
-  /** What `activate` would answer, of a version that it need not be called for any more; undefined of a staged one. */
-  standing(version: VersionRef, position: bigint): Promise<Activation | undefined>;
   /** Destroys a version that no event names. One that is not staged any more is left alone. */
   discard(version: VersionRef): Promise<void>;
   /** Has the owner an active credential for the provider? */

@@ -59,18 +59,18 @@ export function vaultContract(
       }
     });
 
-    it('tells how a version stands once it is staged no more, without changing it', async () => {
+    it('tells again how a version stands, without changing it, also once it is destroyed', async () => {
       const { vault } = open();
       const [early, late] = [anthropic(owner()), anthropic('')];
       const latest = { ...late, ownerId: early.ownerId };
       for (const version of [early, latest]) await vault.stage(version, new Secret('value'));
-      expect(await vault.standing(early, 10n)).toBeUndefined();
       await vault.activate(early, 10n);
       await vault.activate(latest, 20n);
-      expect(await vault.standing(early, 10n)).toEqual({ status: 'retired', previousVersionId: undefined });
-      expect(await vault.standing(latest, 20n)).toEqual({ status: 'active', previousVersionId: early.id });
+      expect(await vault.activate(early, 10n)).toEqual({ status: 'retired', previousVersionId: undefined });
+      expect(await vault.activate(latest, 20n)).toEqual({ status: 'active', previousVersionId: early.id });
       await vault.destroy(early.ownerId, 'anthropic', 20n);
-      expect(await vault.standing(latest, 20n)).toEqual({ status: 'gone', previousVersionId: undefined });
+      expect(await vault.activate(latest, 20n)).toEqual({ status: 'gone', previousVersionId: undefined });
+      expect(await vault.holds(early.ownerId, 'anthropic')).toBe(false);
     });
 
     it('ends with one active version when many are activated at once', async () => {

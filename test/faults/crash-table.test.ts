@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const inUse = async (ownerId: string): Promise<number> =>
   (
-    await database.query("select from palimpsest.sealed_credentials where owner_id = $1 and status = 'active'", [
+    await database.query("select from palimpsest.credential_versions where owner_id = $1 and status = 'active'", [
       ownerId,
     ])
   ).rowCount ?? 0;

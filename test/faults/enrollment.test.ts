@@ -69,7 +69,7 @@ const typesOf = async (ownerId: string) => (await eventsOf(ownerId)).map(({ type
 
 const sealedOf = async (ownerId: string): Promise<Readonly<Record<string, number>>> => {
   const [outcome] = await database.system.run(sql`
-    select status, count(*)::int as count from palimpsest.sealed_credentials where owner_id = ${ownerId} group by status`);
+    select status, count(*)::int as count from palimpsest.credential_versions where owner_id = ${ownerId} group by status`);
   return Object.fromEntries((outcome?.rows ?? []).map(({ status, count }) => [String(status), Number(count)]));
 };
 const keyInUse = async (ownerId: string) => (await system.vault.open(ownerId, 'anthropic'))?.reveal();
@@ -467,7 +467,7 @@ describe('a storm of submissions', () => {
     expect(new Set(conflicts.map(({ reply }) => reply.text.replace(correlationId, ''))).size).toBe(1);
     await reapStaged(system, 0);
     const [left] = await database.system.run(sql`
-      select count(*)::int as count from palimpsest.sealed_credentials where status = 'staged'`);
+      select count(*)::int as count from palimpsest.credential_versions where status = 'staged'`);
     expect(left?.rows).toEqual([{ count: 0 }]);
   }, 600_000);
 });

@@ -25,9 +25,7 @@ export const enrollmentLife = (workFor: (event: DecodedEvent) => SystemWork, vau
       }
       if (credentialVersionId === null) return;
       const version = { id: credentialVersionId, ownerId, provider, agentId };
-      // Most often the command has made it active itself, and looking is cheaper than locking.
-      const standing = await vault.standing(version, event.position);
-      const { previousVersionId } = standing ?? (await vault.activate(version, event.position));
+      const { previousVersionId } = await vault.activate(version, event.position);
       if (previousVersionId === undefined) return;
       const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
       const position = event.position.toString();

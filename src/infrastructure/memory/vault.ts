@@ -37,12 +37,6 @@ export class MemoryVault implements Vault {
     return this.standingOf(id, mine, position);
   }
 
-  async standing({ id, ownerId, provider }: VersionRef, position: bigint): Promise<Activation | undefined> {
-    const mine = this.of(ownerId, provider);
-    const isStaged = mine.some(({ ref, status }) => ref.id === id && status === 'staged');
-    return isStaged ? undefined : this.standingOf(id, mine, position);
-  }
-
   async discard({ id, ownerId }: VersionRef): Promise<void> {
     this.drop(({ ref, status }) => ref.id === id && ref.ownerId === ownerId && status === 'staged');
   }

@@ -8,10 +8,11 @@ import {
   type Vault,
   type VersionRef,
 } from '../../application/vault.js';
+import { gathered } from '../gathered.js';
 import type { Statements } from '../postgres/database.js';
 import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';
-import { KeyUnavailable, type Kms } from './kms.js';
+import { KeyUnavailable, type Kms, type WrappedKey } from './kms.js';
 
 const stagedRow = z.object({
   id: z.string(),
@@ -39,93 +40,128 @@ const sealedRow = z.object({
   usable: z.boolean(),
 });
 
-const activatedRow = z.object({ id: z.string(), status: z.enum(['active', 'retired']) });
+const storedRow = z.object({ id: z.string() });
+const activatedRow = z.object({
+  id: z.string(),
+  found: z.boolean(),
+  overtaken: z.boolean(),
+  previous: z.string().nullable(),
+});
 
-/** The version that an enrollment up to this position brought, and the one before it. */
-const lastTwo = ({ ownerId, provider }: VersionRef, position: bigint): Sql => sql`
-  select id, status from palimpsest.sealed_credentials
-  where owner_id = ${ownerId} and provider = ${provider} and event_position <= ${position}
-  order by event_position desc limit 2`;
+/** A version to be stored, in a form that JSON can carry. */
+interface Sealed {
+  readonly id: string;
+  readonly wrapped: Pick<WrappedKey, 'kms' | 'kek'>;
+  readonly row: Readonly<Record<string, unknown>>;
+}
 
-function activationOf(id: string, found: readonly unknown[]): Activation {
-  const rows = z.array(activatedRow).parse(found);
-  return {
-    status: rows.find((row) => row.id === id)?.status ?? 'gone',
-    previousVersionId: rows.find((row) => row.id !== id)?.id,
-  };
+/** Enrollments that arrive together are sealed and activated together, up to so many. */
+const mostTogether = 64;
+
+/** Answers, in order, whether each was stored: what was sealed with a KEK that was rotated away could not be opened again. */
+async function storeAll(system: Statements, versions: readonly Sealed[]): Promise<readonly boolean[]> {
+  const [, outcome] = await system.run(
+    holdMinimums,
+    sql`
+      insert into palimpsest.sealed_credentials
+        (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
+      select id, owner_id, provider, credential_id, agent_id, form, decode(nonce, 'base64'), decode(ciphertext, 'base64'),
+        decode(tag, 'base64'), decode(wrapped_key, 'base64'), kms, kek
+      from json_to_recordset(${JSON.stringify(versions.map(({ row }) => row))}::json) as row (
+        id text, owner_id text, provider text, credential_id text, agent_id text, form smallint, nonce text,
+        ciphertext text, tag text, wrapped_key text, kms text, kek integer)
+      where kek >= ${leastKek(sql`row.kms`)}
+      returning id`,
+  );
+  const stored = new Set((outcome?.rows ?? []).map((row) => storedRow.parse(row).id));
+  return versions.map(({ id }) => stored.has(id));
+}
+
+interface Named {
+  readonly version: VersionRef;
+  readonly position: bigint;
+}
+
+/** The event that names a version makes it the active one, or a retired one: whichever has the latest position is it. */
+async function activateAll(system: Statements, named: readonly Named[]): Promise<readonly Activation[]> {
+  const rows = named.map(({ version: { id, ownerId, provider }, position }) => ({
+    ...{ id, owner_id: ownerId, provider, position: String(position) },
+  }));
+  const asked = sql`
+    json_to_recordset(${JSON.stringify(rows)}::json) as asked (id text, owner_id text, provider text, position bigint)`;
+  const [, , outcome] = await system.run(
+    // It can be done again from the event, so it need not wait for the disk.
+    sql`select set_config('synchronous_commit', 'off', true)`,
+    sql`
+      update palimpsest.sealed_credentials version set event_position = asked.position from ${asked}
+      where version.id = asked.id and version.owner_id = asked.owner_id and version.provider = asked.provider
+        and version.event_position is null`,
+    sql`
+      select id, previous,
+        exists (select from palimpsest.sealed_credentials mine
+          where mine.id = asked.id and mine.owner_id = asked.owner_id and mine.event_position is not null) as found,
+        exists (select from palimpsest.sealed_credentials later
+          where later.owner_id = asked.owner_id and later.provider = asked.provider
+            and later.event_position > asked.position) as overtaken
+      from ${asked} left join lateral (
+        select earlier.id as previous from palimpsest.sealed_credentials earlier
+        where earlier.owner_id = asked.owner_id and earlier.provider = asked.provider
+          and earlier.event_position < asked.position
+        order by earlier.event_position desc limit 1) as before on true`,
+  );
+  const found = new Map((outcome?.rows ?? []).map((row) => activatedRow.parse(row)).map((row) => [row.id, row]));
+  return named.map(({ version: { id } }) => {
+    const row = found.get(id);
+    const status = !row?.found ? 'gone' : row.overtaken ? 'retired' : 'active';
+    return { status, previousVersionId: row?.previous ?? undefined };
+  });
 }
 
 /** The vault's rows in Postgres, on the system's side: tenants' connections cannot read the table. */
 export function makePostgresVault(system: Statements, kms: Kms): Vault {
   const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
 
+  const store = gathered<Sealed, boolean>(mostTogether, (versions) => storeAll(system, versions));
+  const activate = gathered<Named, Activation>(mostTogether, (named) => activateAll(system, named));
+
   return {
     async stage(version, value) {
       const { id, ownerId, provider, agentId } = version;
       const credentialId = credentialIdOf(ownerId, provider);
       const { form, nonce, ciphertext, tag, wrapped } = await sealValue({ ...version, credentialId }, value, kms);
-      const [, outcome] = await system.run(
-        holdMinimums,
-        sql`insert into palimpsest.sealed_credentials
-          (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
-          select ${id}, ${ownerId}, ${provider}, ${credentialId}, ${agentId}, ${form}::smallint,
-          ${nonce}::bytea, ${ciphertext}::bytea, ${tag}::bytea, ${wrapped.bytes}::bytea, ${wrapped.kms}, ${wrapped.kek}::integer
-          where ${wrapped.kek}::integer >= ${leastKek(wrapped.kms)}`,
-      );
-      // Sealed with a KEK that was rotated away, it could not be opened again.
-      if (outcome?.count !== 1) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
+      const row = {
+        ...{ id, owner_id: ownerId, provider, credential_id: credentialId, agent_id: agentId, form },
+        ...{ nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64'), tag: tag.toString('base64') },
+        ...{ wrapped_key: wrapped.bytes.toString('base64'), kms: wrapped.kms, kek: wrapped.kek },
+      };
+      if (!(await store({ id, wrapped, row }))) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
     },
 
-    async activate(version, position): Promise<Activation> {
-      const { id, ownerId, provider } = version;
-      const outcomes = await system.run(
-        // It can be done again from the event, so it need not wait for the disk.
-        sql`select set_config('synchronous_commit', 'off', true),
-          pg_advisory_xact_lock(hashtextextended('credential ' || ${ownerId} || ' ' || ${provider}, 0))`,
-        sql`update palimpsest.sealed_credentials set status = 'retired', retired_at = now()
-          where owner_id = ${ownerId} and provider = ${provider} and status = 'active' and event_position < ${position}
-            and exists (select from palimpsest.sealed_credentials where id = ${id} and status = 'staged')`,
-        sql`update palimpsest.sealed_credentials as version
-          set event_position = ${position}, activated_at = now(), (status, retired_at) = (
-            select case when count(*) = 0 then 'active' else 'retired' end, case when count(*) > 0 then now() end
-            from palimpsest.sealed_credentials
-            where owner_id = ${ownerId} and provider = ${provider} and status = 'active')
-          where id = ${id} and owner_id = ${ownerId} and provider = ${provider} and status = 'staged'`,
-        lastTwo(version, position),
-      );
-      return activationOf(id, outcomes.at(-1)?.rows ?? []);
-    },
-
-    async standing(version, position) {
-      const rows = await one(sql`
-        select id, 'staged' as status from palimpsest.sealed_credentials where id = ${version.id} and status = 'staged'
-        union all (${lastTwo(version, position)})`);
-      return rows.some(({ status }) => status === 'staged') ? undefined : activationOf(version.id, rows);
-    },
+    activate: (version, position) => activate({ version, position }),
 
     async discard({ id, ownerId }) {
       await system.run(sql`
-        delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and status = 'staged'`);
+        delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and event_position is null`);
     },
 
     async holds(ownerId, provider) {
       const rows = await one(sql`
         select 1 from palimpsest.sealed_credentials
-        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
+        where owner_id = ${ownerId} and provider = ${provider} and event_position is not null limit 1`);
       return rows.length > 0;
     },
 
     async staged(ownerId, provider) {
       const rows = await one(sql`
         select ${stagedColumns} from palimpsest.sealed_credentials
-        where owner_id = ${ownerId} and provider = ${provider} and status = 'staged' order by created_at`);
+        where owner_id = ${ownerId} and provider = ${provider} and event_position is null order by created_at`);
       return z.array(stagedRow).parse(rows);
     },
 
     async stagedLongerThan(ageMs, limit): Promise<readonly StagedVersion[]> {
       const rows = await one(sql`
         select ${stagedColumns} from palimpsest.sealed_credentials
-        where status = 'staged' and created_at < clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8)
+        where event_position is null and created_at < clock_timestamp() - make_interval(secs => ${ageMs / 1000}::float8)
         order by created_at limit ${limit}`);
       return z.array(stagedRow).parse(rows);
     },
@@ -144,7 +180,8 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
         select id, agent_id as "agentId", credential_id as "credentialId", form, nonce, ciphertext, tag,
           wrapped_key as "wrappedKey", kms, kek, kek >= ${leastKek(sql`version.kms`)} as usable
         from palimpsest.sealed_credentials version
-        where owner_id = ${ownerId} and provider = ${provider} and status = 'active'`);
+        where owner_id = ${ownerId} and provider = ${provider} and event_position is not null
+        order by event_position desc limit 1`);
       if (!row) return undefined;
       const { id, agentId, credentialId, kms: wrappedBy, kek, wrappedKey, usable, ...sealed } = sealedRow.parse(row);
       if (!usable) throw new Unsealable();
@@ -154,7 +191,10 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
 
     async destroyRetired({ id, ownerId }) {
       await system.run(sql`
-        delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and status = 'retired'`);
+        delete from palimpsest.sealed_credentials version
+        where id = ${id} and owner_id = ${ownerId} and exists (select from palimpsest.sealed_credentials later
+          where later.owner_id = version.owner_id and later.provider = version.provider
+            and later.event_position > version.event_position)`);
     },
 
     async destroy(ownerId, provider, upTo) {
