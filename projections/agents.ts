@@ -4,7 +4,7 @@ import type { UserEvent } from '../src/domain/user/events.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
 import { all, first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { perRow, sql } from './sql.js';
 
 /** The one registry of agents. There is no column for a credential: only for how it was named. */
 export const agents = projection<AgentEvent | UserEvent>({
@@ -15,16 +15,23 @@ export const agents = projection<AgentEvent | UserEvent>({
     'agent.enrolled': (
       { agentId, name, harness, provider, model, persona, credentialMode },
       { ownerId, at, position },
-    ) => sql`
-      insert into agents (id, owner_id, name, harness, provider, model, persona, credential_mode, enrolled_at, position)
-      values (${agentId}, ${ownerId}, ${name}, ${harness}, ${provider}, ${model}, ${persona}, ${credentialMode}, ${at},
-        ${position})
-      on conflict (id) do nothing`,
+    ) =>
+      perRow(enrolled, {
+        ...{ id: agentId, owner_id: ownerId, name, harness, provider, model, persona, credential_mode: credentialMode },
+        ...{ enrolled_at: at, position: String(position) },
+      }),
     'agent.retired': ({ agentId }, { ownerId }) => sql`
       delete from agents where owner_id = ${ownerId} and id = ${agentId}`,
     'user.erased': ({ userId }) => sql`delete from agents where owner_id = ${userId}`,
   },
 });
+
+const enrolled = (rows: string) => sql`
+  insert into agents (id, owner_id, name, harness, provider, model, persona, credential_mode, enrolled_at, position)
+  select id, owner_id, name, harness, provider, model, persona, credential_mode, enrolled_at, position
+  from json_to_recordset(${rows}::json) as row (id text, owner_id text, name text, harness text, provider text,
+    model text, persona text, credential_mode text, enrolled_at timestamptz, position bigint)
+  on conflict (id) do nothing`;
 
 const agentRow = z.object({
   id: z.string(),

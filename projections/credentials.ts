@@ -5,7 +5,7 @@ import type { UserEvent } from '../src/domain/user/events.js';
 import { stretch, type Stretch } from './page.js';
 import { projection } from './projection.js';
 import { all, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { perRow, sql } from './sql.js';
 
 /** Which provider credentials there are, and since when; what they are is in the vault alone. */
 export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>({
@@ -16,12 +16,7 @@ export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>(
     'agent.enrolled': ({ credentialMode, credentialId, provider }, { ownerId, at, position }) =>
       credentialMode === 'reference'
         ? []
-        : sql`
-      insert into credentials (id, owner_id, provider, created_at, latest, position)
-      select ${credentialId}, ${ownerId}, ${provider}, ${at}, ${position}, ${position}
-      where not exists (select from erased_credential_owners where owner_id = ${ownerId})
-      on conflict (id) do update set rotated_at = excluded.created_at, latest = excluded.latest
-      where credentials.latest < excluded.latest`,
+        : perRow(taken, { id: credentialId, owner_id: ownerId, provider, at, position: String(position) }),
     'credential.deleted': ({ credentialId, upTo }, { ownerId }) => sql`
       delete from credentials where owner_id = ${ownerId} and id = ${credentialId} and latest <= ${upTo}::bigint`,
     'user.erased': ({ userId }) => [
@@ -30,6 +25,17 @@ export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>(
     ],
   },
 });
+
+/** Of several enrollments for one credential the last counts, and the first says since when there is one. */
+const taken = (rows: string) => sql`
+  insert into credentials (id, owner_id, provider, created_at, rotated_at, latest, position)
+  select id, min(owner_id), min(provider), (array_agg(at order by position))[1],
+    case when count(*) > 1 then (array_agg(at order by position desc))[1] end, max(position), min(position)
+  from json_to_recordset(${rows}::json) as row (id text, owner_id text, provider text, at timestamptz, position bigint)
+  where not exists (select from erased_credential_owners erased where erased.owner_id = row.owner_id)
+  group by id
+  on conflict (id) do update set rotated_at = coalesce(excluded.rotated_at, excluded.created_at), latest = excluded.latest
+  where credentials.latest < excluded.latest`;
 
 const credentialRow = z.object({
   id: z.string(),

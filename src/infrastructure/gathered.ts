@@ -12,7 +12,7 @@ export function gathered<Item, Answer>(
     readonly resolve: (answer: Answer) => void;
     readonly reject: (fault: unknown) => void;
   }
-  let gathering: Waiting[] = [];
+  const gathering: Waiting[] = [];
   let underWay = false;
 
   const runOne = async (batch: readonly Waiting[]): Promise<void> => {
@@ -27,7 +27,6 @@ export function gathered<Item, Answer>(
   };
 
   const drain = async (): Promise<void> => {
-    await undefined; // lets the moment pass: what is asked in it goes along
     while (gathering.length > 0) await runOne(gathering.splice(0, most));
     underWay = false;
   };
@@ -37,6 +36,7 @@ export function gathered<Item, Answer>(
       gathering.push({ item, resolve, reject });
       if (underWay) return;
       underWay = true;
-      void drain();
+      // Once the moment has passed: what is asked in it goes along.
+      queueMicrotask(() => void drain());
     });
 }

@@ -13,6 +13,8 @@ import type { Reaction, SystemWork } from './reaction.js';
  */
 export const enrollmentLife = (workFor: (event: DecodedEvent) => SystemWork, vault: Vault): Reaction => ({
   name: 'enrollment_life',
+  // What comes of an enrollment concerns its credential and nothing else.
+  apart: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
   on: {
     async 'agent.enrolled'(event) {
       const { streams } = workFor(event);

@@ -1,5 +1,6 @@
 import type { DecodedEvent } from '../codec.js';
 import type { ErasureWork } from '../erasure.js';
+import type { StoredEvent } from '../ports.js';
 
 /**
  * Event in, effect out. Called at least once for each event, in the order of the log, after the event is stored; so every
@@ -9,6 +10,11 @@ export interface Reaction {
   readonly name: string;
   /** By event type. An effect that throws is tried again with back-off. */
   readonly on: Readonly<Record<string, (event: DecodedEvent) => Promise<void>>>;
+  /**
+   * By event type, what the order of the log matters within: effects of neighbours that answer differently here may happen
+   * at the same time. A type that is not listed waits for all before it, and all after it wait for it.
+   */
+  readonly apart?: Readonly<Record<string, (event: StoredEvent) => string>>;
 }
 
 /** What the system works with on behalf of an event's owner: bound to that tenant, under the event's correlation id. */

@@ -36,13 +36,16 @@ export interface ReactionsNeeds {
 
 /** The checkpoint that all reactions of an installation share. */
 const setName = 'reactions';
+/** So many effects happen at the same time, at most. */
+const lanesAtOnce = 32;
 const maxTries = 10;
 const longestPauseMs = 2_000;
 /** Stretches without anything to react to move the checkpoint this often at most. */
 const noteEveryMs = 1_000;
 
 /**
- * Runs the effects of events, at least once and in the order of the log, in one process per database. An effect that
+ * Runs the effects of events, at least once and in the order of the log (where it matters: see Reaction.apart), in one
+ * process per database. An effect that
  * fails is tried again with growing pauses; after ten tries it is parked, listed and counted, and the others go on. While
  * a backend is away nothing is parked: the effect waits for it.
  */
@@ -113,11 +116,32 @@ class ReactionsTerm {
   private async react(batch: readonly StoredEvent[]): Promise<void> {
     const last = batch.at(-1);
     if (last) this.needs.saw(last.position);
+    let apart = new Map<string, Promise<void>>();
     for (const event of batch) {
       if (event.position <= this.checkpoint) continue;
-      for (const reaction of this.needs.reactions) await this.surely(reaction, event);
+      const lane = this.laneOf(event);
+      if (lane === undefined || apart.size >= lanesAtOnce) {
+        await Promise.all(apart.values());
+        apart = new Map();
+      }
+      if (lane === undefined) await this.effectsOf(event);
+      else apart.set(lane, this.effectsOf(event, apart.get(lane)));
     }
+    await Promise.all(apart.values());
     if (last) await this.note(last.position);
+  }
+
+  private async effectsOf(event: StoredEvent, after?: Promise<void>): Promise<void> {
+    await after;
+    for (const reaction of this.needs.reactions) await this.surely(reaction, event);
+  }
+
+  /** Which neighbours an event's effects must wait for: those of the same lane; undefined: all of them. */
+  private laneOf(event: StoredEvent): string | undefined {
+    const lanes = this.needs.reactions
+      .filter(({ on }) => Object.hasOwn(on, event.type))
+      .map(({ apart }) => apart?.[event.type]?.(event));
+    return lanes.every((lane) => lane === lanes[0]) ? lanes[0] : undefined;
   }
 
   /** There was nothing to react to before this position. */

@@ -90,24 +90,29 @@ async function activateAll(system: Statements, named: readonly Named[]): Promise
   const asked = sql`
     json_to_recordset(${JSON.stringify(rows)}::json) as asked (id text, owner_id text, provider text, position bigint)`;
   const [, , outcome] = await system.run(
-    // It can be done again from the event, so it need not wait for the disk.
-    sql`select set_config('synchronous_commit', 'off', true)`,
+    // It can be done again from the event, so it need not wait for the disk. Rows are found by key, however few they are
+    // while this is planned; not by the index of what is staged, which is full of what was staged before.
+    sql`select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
+      set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
     sql`
       update palimpsest.sealed_credentials version set event_position = asked.position from ${asked}
-      where version.id = asked.id and version.owner_id = asked.owner_id and version.provider = asked.provider
-        and version.event_position is null`,
+      where version.id = any(${rows.map(({ id }) => id)}::text[]) and version.id = asked.id and version.owner_id = asked.owner_id and version.provider = asked.provider
+        and coalesce(version.event_position, -1) = -1`,
     sql`
-      select id, previous,
-        exists (select from palimpsest.sealed_credentials mine
-          where mine.id = asked.id and mine.owner_id = asked.owner_id and mine.event_position is not null) as found,
-        exists (select from palimpsest.sealed_credentials later
-          where later.owner_id = asked.owner_id and later.provider = asked.provider
-            and later.event_position > asked.position) as overtaken
+      select asked.id, previous, mine.id is not null as found, later.id is not null as overtaken
       from ${asked} left join lateral (
         select earlier.id as previous from palimpsest.sealed_credentials earlier
         where earlier.owner_id = asked.owner_id and earlier.provider = asked.provider
           and earlier.event_position < asked.position
-        order by earlier.event_position desc limit 1) as before on true`,
+        order by earlier.event_position desc limit 1) as before on true
+      left join lateral (
+        select mine.id from palimpsest.sealed_credentials mine
+        where mine.id = asked.id and mine.owner_id = asked.owner_id and mine.event_position is not null limit 1) as mine
+        on true
+      left join lateral (
+        select later.id from palimpsest.sealed_credentials later
+        where later.owner_id = asked.owner_id and later.provider = asked.provider
+          and later.event_position > asked.position limit 1) as later on true`,
   );
   const found = new Map((outcome?.rows ?? []).map((row) => activatedRow.parse(row)).map((row) => [row.id, row]));
   return named.map(({ version: { id } }) => {

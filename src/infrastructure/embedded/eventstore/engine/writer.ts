@@ -1,4 +1,5 @@
-import type { EventStorage } from '../store/storage.js';
+import { gathered } from '../../../gathered.js';
+import type { EventStorage, StoredHead } from '../store/storage.js';
 import { Batch } from './batch.js';
 import { decide, decideCompared, recreates, type Wish } from './decide.js';
 import {
@@ -30,7 +31,6 @@ export interface Request extends Wish {
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
-const NO_HEAD = { last: -1, tombstoned: false, metaLast: -1, metadata: undefined };
 const PRUNE_EVERY = 1000;
 
 /**
@@ -43,6 +43,8 @@ export class Writer {
   private readonly recent = new RecentIds();
   /** Heads on their way from storage to readers, of streams that nobody wrote to since. */
   private readonly glances = new Map<string, Promise<Head>>();
+  /** One query for all who look at the same time. */
+  private readonly look = gathered<string, StoredHead>(1000, (streams) => this.storage.heads(streams));
   private readonly pace = new Pace();
   private open = new Batch();
   private committing: Batch | undefined;
@@ -115,7 +117,7 @@ export class Writer {
 
   private glanceAt(stream: string): Promise<Head> {
     const { term } = this;
-    const glance = this.storage.heads([stream]).then(([stored = NO_HEAD]) => {
+    const glance = this.look(stream).then((stored) => {
       // What was written meanwhile has put an end to the glance.
       const isCurrent = this.glances.get(stream) === glance && this.running && term === this.term;
       if (isCurrent && !this.heads.get(stream)) this.heads.set(stream, new Head(stored));
