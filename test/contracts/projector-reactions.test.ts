@@ -103,6 +103,35 @@ describe('a reaction', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
+  it('happens beside its neighbours where their order does not matter, and before what it does matter to', async () => {
+    const order: string[] = [];
+    let arrived: () => void = () => undefined;
+    const other = new Promise<void>((resolve) => (arrived = resolve));
+    const beside: Reaction = {
+      name: 'beside',
+      apart: { 'thread.created': ({ data }) => String(data['threadId']).slice(0, 1) },
+      on: {
+        'thread.created': async ({ data }) => {
+          const id = String(data['threadId']);
+          // One of another lane has to come for it to end.
+          if (id === 'a1') await other;
+          if (id === 'b1') arrived();
+          order.push(id);
+        },
+        'thread.deleted': async () => void order.push('deleted'),
+      },
+    };
+    await create('a1', 'a2', 'b1');
+    await events.append('thread-b1', 'any', [await stored(subjects, 'ann', threadDeleted('b1'))]);
+    await create('b2');
+    react(beside);
+    await eventually(
+      () => order,
+      ({ length }) => length >= 5,
+    );
+    expect(order).toEqual(['b1', 'a1', 'a2', 'deleted', 'b2']);
+  });
+
   it('is tried again until it succeeds, before the next event', async () => {
     let failures = 4;
     react(

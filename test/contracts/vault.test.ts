@@ -152,6 +152,32 @@ describe('a sealed row', () => {
   });
 });
 
+describe('enrollments that arrive together', () => {
+  it('are each sealed in their own place, and each told how it stands', async () => {
+    const vault = vaultWith(makeKekRing(first));
+    const ownerId = `user_${randomUUID()}`;
+    const versions = Array.from({ length: 40 }, (_, n) => ({
+      ...{ id: randomUUID(), ownerId, provider: `provider-${n % 10}`, agentId: randomUUID(), n },
+    }));
+    await Promise.all(versions.map((version) => vault.stage(version, new Secret(`value ${version.n}`))));
+    const told = await Promise.all(versions.map((version) => vault.activate(version, BigInt(100 + version.n))));
+    for (const { n } of versions) {
+      const previousVersionId = versions[n - 10]?.id;
+      expect(told[n]?.previousVersionId).toBe(previousVersionId);
+    }
+    for (let n = 0; n < 10; n += 1) {
+      expect((await vault.open(ownerId, `provider-${n}`))?.reveal()).toBe(`value ${30 + n}`);
+    }
+    const [kept] = await database.system.run(sql`
+      select status, count(*)::int as count from palimpsest.credential_versions
+      where owner_id = ${ownerId} group by status order by status`);
+    expect(kept?.rows).toEqual([
+      { status: 'active', count: 10 },
+      { status: 'retired', count: 30 },
+    ]);
+  });
+});
+
 describe('a rotation of the KEK', () => {
   it('under load loses nothing, and leaves nothing that needs the earlier KEK', async () => {
     await database.system.run(sql`delete from palimpsest.sealed_credentials`);
