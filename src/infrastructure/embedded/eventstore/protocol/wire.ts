@@ -117,17 +117,23 @@ export class WireReader {
 
 /** Bytes of `value` as a varint. */
 export function varintLength(value: number): number {
-  let length = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length += 1;
-  return length;
+  if (value < 0x80) return 1;
+  if (value > 0x7fffffff) return 4 + varintLength(Math.floor(value / 0x10000000));
+  const bits = 32 - Math.clz32(value);
+  return Math.trunc((bits + 6) / 7);
 }
 
 /** Writes `value` as a varint and answers the offset behind it. */
 export function putVarint(target: Buffer, at: number, value: number): number {
   let rest = value;
+  // Four groups of seven bits at a time, so that what is left is soon small enough for whole-number arithmetic.
   while (rest > 0x7fffffff) {
-    target[at++] = (rest % 128) | 0x80;
-    rest = Math.floor(rest / 128);
+    const low = rest % 0x10000000;
+    target[at++] = (low & 0x7f) | 0x80;
+    target[at++] = ((low >>> 7) & 0x7f) | 0x80;
+    target[at++] = ((low >>> 14) & 0x7f) | 0x80;
+    target[at++] = (low >>> 21) | 0x80;
+    rest = Math.floor(rest / 0x10000000);
   }
   while (rest > 0x7f) {
     target[at++] = (rest & 0x7f) | 0x80;
