@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually.js';
 import { mcpClient, post, rpc } from '../support/mcp-client.js';
 import { hostileBodies } from './hostile-bodies.js';
 import { goodKey, makeOperations, poorKey, startStand, uuid, type Stand } from './rest-stand.js';
@@ -258,6 +259,10 @@ describe('who is let in', () => {
 });
 
 describe('an answer', () => {
+  it('to a client that begins with a handshake is kept by nobody, either', async () => {
+    const answer = await post(stand.server.url, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}', bearer);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  });
   it('is kept by nobody, says its correlation id, and is one line in the access log', async () => {
     const answer = await rpc(stand.server.url, goodKey, {
       method: 'tools/call',
@@ -268,6 +273,24 @@ describe('an answer', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const lines = stand.logged.filter(({ correlationId }) => correlationId === uuid);
     expect(lines).toEqual([expect.objectContaining({ message: 'request', route: '/mcp', status: 200 })]);
+  });
+});
+
+describe('a client that leaves before it is answered', () => {
+  it.each(['modern', 'legacy'] as const)('is no fault of the door, be it %s', async (era) => {
+    const own = await startStand();
+    const mcp = await mcpClient(own.server.url, goodKey, { era });
+    const left = mcp.call('note_wait').catch(() => 'left');
+    await eventually(
+      () => own.ran.length,
+      (count) => count === 1,
+    );
+    await mcp.close();
+    expect(await left).toBe('left');
+    await eventually(() => own.logged.some(({ cut }) => cut === true), Boolean);
+    own.release();
+    await own.server.close(1_000);
+    expect(own.logged.filter(({ level }) => level !== 'info')).toEqual([]);
   });
 });
 

@@ -39,7 +39,7 @@ export function mcpDoor({ operations, gateway, authenticate, log, version, hosts
   const router = Router({ caseSensitive: true, strict: true });
   router.all(path, (_request, response, next) => {
     response.locals['route'] = path;
-    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Cache-Control', 'no-store'); // also of what is refused before it is a message
     next();
   });
   router.all(path, onlyFor(hosts));

@@ -24,6 +24,8 @@ export async function withoutInput(answer: Response): Promise<Response> {
   const headers = new Headers(answer.headers);
   // The library asks to keep every connection of a handshake's clients, those that are to be closed as well.
   headers.delete('Connection');
+  // And forbids reuse of them, but not that something between keeps them.
+  headers.set('Cache-Control', 'no-store');
   return new Response(cleaned === '' ? null : cleaned, { status: answer.status, headers });
 }
 
