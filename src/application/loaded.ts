@@ -34,6 +34,8 @@ export class AggregateStore {
   private readonly cache = new Map<string, Cached>();
   /** The log is known to reach this far. */
   private seen = -1n;
+  /** Looks under way, by stream, with how far the log was known to reach when they began. */
+  private readonly looks = new Map<string, { readonly seen: bigint; readonly loaded: Promise<Loaded<unknown>> }>();
 
   constructor(
     private readonly log: EventLog,
@@ -65,7 +67,27 @@ export class AggregateStore {
   ): Promise<Loaded<State>> {
     const stream = `${aggregate.category}-${id}`;
     const known = this.cached(aggregate, id);
-    if (known && asOf !== undefined && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
+    if (asOf === undefined) return this.look(aggregate, stream, known);
+    if (known && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
+    const look = this.looks.get(stream);
+    // As above: the category is part of the stream's name.
+    if (look && look.seen >= asOf) return (await look.loaded) as Loaded<State>;
+    const loaded = this.look(aggregate, stream, known);
+    const mine = { seen: this.seen, loaded };
+    this.looks.set(stream, mine);
+    try {
+      return await loaded;
+    } finally {
+      if (this.looks.get(stream) === mine) this.looks.delete(stream);
+    }
+  }
+
+  /** Reads what was stored since. */
+  private async look<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+    known: Loaded<State> | undefined,
+  ): Promise<Loaded<State>> {
     const { seen } = this;
     let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {

@@ -1,7 +1,9 @@
+import { Pace } from './pace.js';
+
 /**
  * Does for many at once what is asked for one by one: what is asked in the same moment, or while a run is under way, is
- * gathered and goes as the next run, `most` at a time. `run` answers in the order of what it was given. When it fails, so
- * does everything that went with it.
+ * gathered and goes as the next run, `most` at a time. A run waits a moment for as many as went with the one before.
+ * `run` answers in the order of what it was given; when it fails, so does everything that went with it.
  */
 export function gathered<Item, Answer>(
   most: number,
@@ -13,6 +15,8 @@ export function gathered<Item, Answer>(
     readonly reject: (fault: unknown) => void;
   }
   const gathering: Waiting[] = [];
+  const pace = new Pace();
+  let asked = false;
   let underWay = false;
 
   const runOne = async (batch: readonly Waiting[]): Promise<void> => {
@@ -26,17 +30,29 @@ export function gathered<Item, Answer>(
     }
   };
 
-  const drain = async (): Promise<void> => {
-    while (gathering.length > 0) await runOne(gathering.splice(0, most));
+  const go = async (): Promise<void> => {
+    if (underWay || gathering.length === 0) return;
+    underWay = true;
+    const batch = gathering.splice(0, most);
+    pace.sent(batch.length);
+    await runOne(batch);
     underWay = false;
+    next();
+  };
+
+  const next = (): void => {
+    if (!underWay && gathering.length > 0) pace.when(gathering.length, () => void go());
   };
 
   return (item) =>
     new Promise((resolve, reject) => {
       gathering.push({ item, resolve, reject });
-      if (underWay) return;
-      underWay = true;
+      if (asked || underWay) return;
+      asked = true;
       // Once the moment has passed: what is asked in it goes along.
-      queueMicrotask(() => void drain());
+      queueMicrotask(() => {
+        asked = false;
+        next();
+      });
     });
 }

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { SubjectKey } from '../../application/ports.js';
+import { newNonce, nonceBytes } from '../nonces.js';
 
 const algorithm = 'aes-256-gcm';
-const nonceBytes = 12;
 const tagBytes = 16;
 
 /** AES-256-GCM under a fresh random nonce: nonce, ciphertext, tag. It opens only with the same `context`. */
 function encrypt(key: Buffer, plain: Buffer, context: string): Buffer {
-  const nonce = randomBytes(nonceBytes);
+  const nonce = newNonce();
   const cipher = createCipheriv(algorithm, key, nonce);
   cipher.setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);

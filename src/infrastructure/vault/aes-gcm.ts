@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { newNonce } from '../nonces.js';
 
-export const nonceBytes = 12;
 export const tagBytes = 16;
 
 /** What AES-256-GCM gives: it opens only under the same key and with the same context. */
@@ -12,7 +12,7 @@ export interface Sealed {
 
 /** Seals under a fresh random 96-bit nonce. */
 export function seal(key: Buffer, plain: Buffer, context: string): Sealed {
-  const nonce = randomBytes(nonceBytes);
+  const nonce = newNonce();
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(context));
   const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
   return { nonce, ciphertext, tag: cipher.getAuthTag() };

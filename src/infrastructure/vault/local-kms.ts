@@ -1,4 +1,5 @@
-import { nonceBytes, seal, tagBytes, unseal } from './aes-gcm.js';
+import { nonceBytes } from '../nonces.js';
+import { seal, tagBytes, unseal } from './aes-gcm.js';
 import type { KekRing } from './kek-ring.js';
 import { KeyUnavailable, type Kms } from './kms.js';
 

@@ -1,4 +1,5 @@
 import { gathered } from '../../../gathered.js';
+import { Pace } from '../../../pace.js';
 import type { EventStorage, StoredHead } from '../store/storage.js';
 import { Batch } from './batch.js';
 import { decide, decideCompared, recreates, type Wish } from './decide.js';
@@ -18,7 +19,6 @@ import { CACHED_HEADS, RECENT_IDS } from './limits.js';
 import { Lru } from './lru.js';
 import { SOFT_DELETE, undeletedFrom } from './metadata.js';
 import { newId } from './new-id.js';
-import { Pace } from './pace.js';
 import { RecentIds } from './recent-ids.js';
 
 /** A wish with whoever waits for its outcome. */

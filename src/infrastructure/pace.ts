@@ -5,8 +5,8 @@ const LONGEST_WAIT = 1;
 const FADING = 0.8;
 
 /**
- * Says when a group is committed. Whoever was answered with the last group often asks again at once, so the next waits
- * for as many, a millisecond at most: many small commits cost more than a few large ones.
+ * Says when a group of requests is to go, as to be committed. Whoever was answered with the last group often asks again at
+ * once, so the next waits for as many, a millisecond at most: many small groups cost more than a few large ones.
  */
 export class Pace {
   private expected = 0;
