@@ -32,5 +32,5 @@ export const CACHED_HEADS = 20_000;
 export const IDS_PER_HEAD = 16;
 
 /** A page read from storage ends at whichever comes first. */
-export const PAGE_EVENTS = 1000;
+export const PAGE_EVENTS = 250;
 export const PAGE_BYTES = 4 * 1024 * 1024;

@@ -2,6 +2,10 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'nod
 import { FrameReader, frame } from './frames.js';
 import { CallError, Status, type StatusCode } from './status.js';
 
+/** With so much on its way a call is full, and it has room again once it is down to the second. */
+const FULL_BYTES = 32 * 1024;
+const ROOM_BYTES = 8 * 1024;
+
 const RESPONSE_HEADERS = { ':status': 200, 'content-type': 'application/grpc+proto' };
 
 /** What a service does with the messages of a call. */
@@ -15,6 +19,9 @@ export interface Receiver {
 export class Call {
   private readonly closeHandlers: (() => void)[] = [];
   private finished = false;
+  /** Bytes that were written and have not left. */
+  private leaving = 0;
+  private readonly waiting: (() => void)[] = [];
 
   constructor(
     private readonly stream: ServerHttp2Stream,
@@ -25,6 +32,7 @@ export class Call {
     stream.on('error', () => undefined); // a reset by the peer; 'close' follows and is what matters
     stream.on('close', () => {
       this.finished = true;
+      this.makeRoom();
       for (const handler of this.closeHandlers.splice(0)) handler();
     });
   }
@@ -73,23 +81,29 @@ export class Call {
     if (!this.stream.headersSent && this.open) this.stream.respond(RESPONSE_HEADERS, { waitForTrailers: true });
   }
 
-  /** Sends framed messages; false means that the peer is slow and {@link drained} should be awaited. */
+  /**
+   * Sends framed messages; false means that the peer is slow and {@link room} should be awaited. Only little is on its way
+   * at a time, but it never runs out while the next is made: a peer opens its window as it comes to the end of what it got.
+   */
   write(frames: Buffer): boolean {
     if (!this.open) return true;
     this.accept();
-    return this.stream.write(frames);
+    this.leaving += frames.length;
+    this.stream.write(frames, () => {
+      this.leaving -= frames.length;
+      if (this.leaving <= ROOM_BYTES) this.makeRoom();
+    });
+    return this.leaving < FULL_BYTES;
   }
 
   /** Resolves when more can be written, or when the call is over. */
-  async drained(): Promise<void> {
-    if (!this.open || !this.stream.writableNeedDrain) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        this.stream.off('drain', done).off('close', done);
-        resolve();
-      };
-      this.stream.once('drain', done).once('close', done);
-    });
+  async room(): Promise<void> {
+    if (!this.open || this.leaving <= ROOM_BYTES) return;
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private makeRoom(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   /** Sends the one message of a unary answer, and OK. */

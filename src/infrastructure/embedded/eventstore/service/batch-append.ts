@@ -114,7 +114,7 @@ class BatchConnection {
     const flowing = this.call.write(answers.length === 1 && answers[0] ? answers[0] : Buffer.concat(answers));
     if (!flowing) {
       this.call.pause(); // whoever does not read answers is asked no further questions
-      void this.call.drained().then(() => this.call.resume());
+      void this.call.room().then(() => this.call.resume());
     }
     if (this.ended && this.unanswered === 0) this.call.finish();
   }

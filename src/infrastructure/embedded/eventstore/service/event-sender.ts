@@ -5,7 +5,8 @@ import type { ReadRequest } from '../protocol/read-request.js';
 import { eventFrame } from '../protocol/read-response.js';
 import { fromStorage } from './from-storage.js';
 
-const WRITE_BYTES = 128 * 1024;
+/** A reader begins with the first while the next are on their way. */
+const WRITE_BYTES = 8 * 1024;
 
 /** Encoded once, sent to everyone who follows closely: the events of a commit one by one, and all together. */
 const frames = new WeakMap<StoredEvent, Buffer>();
@@ -54,7 +55,7 @@ export class EventSender {
   }
 
   async write(bytes: Buffer): Promise<void> {
-    if (!this.call.write(bytes)) await this.call.drained();
+    if (!this.call.write(bytes)) await this.call.room();
   }
 
   private async linkFrame(link: StoredEvent): Promise<Buffer> {
