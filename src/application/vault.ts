@@ -36,8 +36,11 @@ export class Unsealable extends Error {
  * is not known.
  */
 export interface Vault {
-  /** Seals a value as a new staged version, which nobody sees. */
-  stage(version: VersionRef, value: Secret): Promise<void>;
+  /**
+   * Seals a value as a new staged version, which nobody sees. With `unless begun` it seals nothing and answers false when a
+   * version was ever staged for the same enrollment; else it answers true.
+   */
+  stage(version: VersionRef, value: Secret, condition?: 'unless begun'): Promise<boolean>;
   /**
    * The enrollment at `position` named this version: it becomes the active one unless a later one is. Any number of
    * times, in any order, the version of the latest position ends active.

@@ -137,7 +137,9 @@ describe('a second submission under the same key', () => {
     await enrollAs(app, ada.key, input);
     const stage = jest.spyOn(app.vault, 'stage');
     expect((await enrollAs(app, ada.key, { ...input, ...more })).result).toMatchObject({ replayed: true });
-    expect(stage).not.toHaveBeenCalled();
+    // It was offered to be sealed if nobody had begun, and was not.
+    for (const { value } of stage.mock.results) expect(await value).toBe(false);
+    expect(await app.vault.stagedLongerThan(-1, 10)).toEqual([]);
     expect((await app.vault.open(ada.id, 'anthropic'))?.reveal()).toBe('sk-1');
   });
 

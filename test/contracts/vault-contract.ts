@@ -59,6 +59,20 @@ export function vaultContract(
       }
     });
 
+    it('seals nothing for an enrollment that was ever begun, if that is asked for', async () => {
+      const { vault } = open();
+      const [begun, fresh] = [anthropic(owner()), anthropic(owner())];
+      const again = { ...begun, id: randomUUID() };
+      expect(await vault.stage(begun, new Secret('one'), 'unless begun')).toBe(true);
+      expect(await vault.stage(again, new Secret('two'), 'unless begun')).toBe(false);
+      await vault.discard(begun);
+      const both = [again, fresh].map((version) => vault.stage(version, new Secret('two'), 'unless begun'));
+      expect(await Promise.all(both)).toEqual([false, true]);
+      expect(await vault.staged(again.ownerId, 'anthropic')).toEqual([]);
+      expect(await vault.stage(again, new Secret('two'))).toBe(true);
+      expect((await vault.staged(again.ownerId, 'anthropic')).map(({ id }) => id)).toEqual([again.id]);
+    });
+
     it('tells again how a version stands, without changing it, also once it is destroyed', async () => {
       const { vault } = open();
       const [early, late] = [anthropic(owner()), anthropic('')];

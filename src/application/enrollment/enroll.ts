@@ -56,12 +56,14 @@ async function attemptOnce(
 ): Promise<Answer | 'abandoned'> {
   const { streams, vault, caller } = context;
   const stream = streamOf(agentId);
-  const first = await streams.first(stream);
-  if (first) return recorded(first, fence, context);
-  const unmet = await unmetPrecondition(request, context);
-  if (unmet) return unmet;
-
-  const staged = await stage(agentId, request, context);
+  let staged = await stageAsFirst(agentId, request, context);
+  if (!staged) {
+    const first = await streams.first(stream);
+    if (first) return recorded(first, fence, context);
+    const unmet = await unmetPrecondition(request, context);
+    if (unmet) return unmet;
+    staged = await stage(agentId, request, context);
+  }
   const data: Omit<Enrolled, 'enrolledAt'> = {
     agentId,
     ownerId: caller.userId,
@@ -89,15 +91,26 @@ async function attemptOnce(
   return { ...data, enrolledAt: begun.at };
 }
 
+/**
+ * Most submissions are the first under their key. Of those that bring a credential the vault knows it, and the event store
+ * need not be asked. Undefined: somebody may have been first, or something is to be told only to who is.
+ */
+async function stageAsFirst(agentId: string, request: Enrollment, context: OperationContext) {
+  if (request.credential.mode === 'reference') return undefined;
+  // What cannot be told now is asked again after a look for who was first, and its fault is met there.
+  const unmet = await unmetPrecondition(request, context).catch(() => 'not known');
+  return unmet === undefined ? stage(agentId, request, context, 'unless begun') : undefined;
+}
+
 async function stage(
   agentId: string,
   { credential, provider }: Enrollment,
   { caller, vault }: OperationContext,
+  condition?: 'unless begun',
 ): Promise<VersionRef | undefined> {
   if (credential.mode === 'reference') return undefined;
   const version = { id: randomUUID(), ownerId: caller.userId, provider, agentId };
-  await vault.stage(version, credential.value);
-  return version;
+  return (await vault.stage(version, credential.value, condition)) ? version : undefined;
 }
 
 /** The enrollment is committed: what fails from here on is done again by the reaction on its event. */

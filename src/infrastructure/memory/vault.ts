@@ -13,13 +13,17 @@ interface Version {
 /** The vault's rules without a database. Values are kept as they are, for as long as the process lives. */
 export class MemoryVault implements Vault {
   private versions: Version[] = [];
+  private readonly begun = new Set<string>();
 
   /** `now` counts milliseconds; tests bring their own. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  async stage(ref: VersionRef, value: Secret): Promise<void> {
+  async stage(ref: VersionRef, value: Secret, condition?: 'unless begun'): Promise<boolean> {
+    if (condition === 'unless begun' && this.begun.has(ref.agentId)) return false;
     if (this.versions.some((version) => version.ref.id === ref.id)) throw new Error('There is such a version already.');
     this.versions.push({ ref, value, stagedAt: this.now(), status: 'staged', position: undefined });
+    this.begun.add(ref.agentId);
+    return true;
   }
 
   async activate({ id, ownerId, provider }: VersionRef, position: bigint): Promise<Activation> {

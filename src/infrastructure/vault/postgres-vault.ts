@@ -12,7 +12,7 @@ import { gathered } from '../gathered.js';
 import type { Statements } from '../postgres/database.js';
 import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';
-import { KeyUnavailable, type Kms, type WrappedKey } from './kms.js';
+import { KeyUnavailable, type Kms } from './kms.js';
 
 const stagedRow = z.object({
   id: z.string(),
@@ -40,7 +40,7 @@ const sealedRow = z.object({
   usable: z.boolean(),
 });
 
-const storedRow = z.object({ id: z.string() });
+const storedRow = z.object({ id: z.string(), outcome: z.enum(['stored', 'begun before', 'key too old']) });
 const activatedRow = z.object({
   id: z.string(),
   found: z.boolean(),
@@ -51,30 +51,45 @@ const activatedRow = z.object({
 /** A version to be stored, in a form that JSON can carry. */
 interface Sealed {
   readonly id: string;
-  readonly wrapped: Pick<WrappedKey, 'kms' | 'kek'>;
   readonly row: Readonly<Record<string, unknown>>;
 }
 
 /** Enrollments that arrive together are sealed and activated together, up to so many. */
 const mostTogether = 64;
 
-/** Answers, in order, whether each was stored: what was sealed with a KEK that was rotated away could not be opened again. */
-async function storeAll(system: Statements, versions: readonly Sealed[]): Promise<readonly boolean[]> {
+type Stored = z.output<typeof storedRow>['outcome'];
+
+/** What was sealed with a KEK that was rotated away could not be opened again: it is not stored. */
+async function storeAll(system: Statements, versions: readonly Sealed[]): Promise<readonly Stored[]> {
   const [, outcome] = await system.run(
     holdMinimums,
     sql`
-      insert into palimpsest.sealed_credentials
-        (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
-      select id, owner_id, provider, credential_id, agent_id, form, decode(nonce, 'base64'), decode(ciphertext, 'base64'),
-        decode(tag, 'base64'), decode(wrapped_key, 'base64'), kms, kek
-      from json_to_recordset(${JSON.stringify(versions.map(({ row }) => row))}::json) as row (
-        id text, owner_id text, provider text, credential_id text, agent_id text, form smallint, nonce text,
-        ciphertext text, tag text, wrapped_key text, kms text, kek integer)
-      where kek >= ${leastKek(sql`row.kms`)}
-      returning id`,
+      with row as (
+        select * from json_to_recordset(${JSON.stringify(versions.map(({ row }) => row))}::json) as row (
+          id text, owner_id text, provider text, credential_id text, agent_id text, form smallint, nonce text,
+          ciphertext text, tag text, wrapped_key text, kms text, kek integer, unless_begun boolean)),
+      begun as (
+        insert into palimpsest.begun_enrollments select agent_id from row on conflict do nothing returning agent_id),
+      stored as (
+        insert into palimpsest.sealed_credentials
+          (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
+        select id, owner_id, provider, credential_id, agent_id, form, decode(nonce, 'base64'),
+          decode(ciphertext, 'base64'), decode(tag, 'base64'), decode(wrapped_key, 'base64'), kms, kek
+        from row
+        where kek >= ${leastKek(sql`row.kms`)}
+          and (not unless_begun or agent_id in (select agent_id from begun))
+        returning id)
+      select id, case
+          when id in (select id from stored) then 'stored'
+          when unless_begun and agent_id not in (select agent_id from begun) then 'begun before'
+          else 'key too old'
+        end as outcome
+      from row`,
   );
-  const stored = new Set((outcome?.rows ?? []).map((row) => storedRow.parse(row).id));
-  return versions.map(({ id }) => stored.has(id));
+  const outcomes = new Map(
+    (outcome?.rows ?? []).map((row) => storedRow.parse(row)).map((row) => [row.id, row.outcome]),
+  );
+  return versions.map(({ id }) => outcomes.get(id) ?? 'key too old');
 }
 
 interface Named {
@@ -126,11 +141,11 @@ async function activateAll(system: Statements, named: readonly Named[]): Promise
 export function makePostgresVault(system: Statements, kms: Kms): Vault {
   const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
 
-  const store = gathered<Sealed, boolean>(mostTogether, (versions) => storeAll(system, versions));
+  const store = gathered<Sealed, Stored>(mostTogether, (versions) => storeAll(system, versions));
   const activate = gathered<Named, Activation>(mostTogether, (named) => activateAll(system, named));
 
   return {
-    async stage(version, value) {
+    async stage(version, value, condition) {
       const { id, ownerId, provider, agentId } = version;
       const credentialId = credentialIdOf(ownerId, provider);
       const { form, nonce, ciphertext, tag, wrapped } = await sealValue({ ...version, credentialId }, value, kms);
@@ -138,8 +153,11 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
         ...{ id, owner_id: ownerId, provider, credential_id: credentialId, agent_id: agentId, form },
         ...{ nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64'), tag: tag.toString('base64') },
         ...{ wrapped_key: wrapped.bytes.toString('base64'), kms: wrapped.kms, kek: wrapped.kek },
+        unless_begun: condition === 'unless begun',
       };
-      if (!(await store({ id, wrapped, row }))) throw new KeyUnavailable(wrapped.kms, wrapped.kek);
+      const outcome = await store({ id, row });
+      if (outcome === 'key too old') throw new KeyUnavailable(wrapped.kms, wrapped.kek);
+      return outcome === 'stored';
     },
 
     activate: (version, position) => activate({ version, position }),
