@@ -7,43 +7,67 @@ import type { DecodedEvent } from '../codec.js';
 import type { Vault } from '../vault.js';
 import type { Reaction, SystemWork } from './reaction.js';
 
+const rememberedOwners = 10_000;
+
 /**
  * What follows from an enrollment, once more and in the order of the log: its version is made active, a rotation is noted,
  * and what is not needed any more is destroyed (03-flows "agent.enroll"). Every step is idempotent.
  */
-export const enrollmentLife = (workFor: (event: DecodedEvent) => SystemWork, vault: Vault): Reaction => ({
-  name: 'enrollment_life',
-  // What comes of an enrollment concerns its credential and nothing else.
-  apart: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
-  on: {
-    async 'agent.enrolled'(event) {
-      const { streams } = workFor(event);
-      const { ownerId } = event.metadata;
-      const { agentId, provider, credentialId, credentialVersionId } = agentEvents['agent.enrolled'].parse(event.data);
-      if ((await streams.load(user, ownerId, event.position)).status === 'erased') {
-        await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
-        await vault.destroyOwner(ownerId);
-        return;
-      }
-      if (credentialVersionId === null) return;
-      const version = { id: credentialVersionId, ownerId, provider, agentId };
-      const { previousVersionId } = await vault.activate(version, event.position);
-      if (previousVersionId === undefined) return;
-      const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
-      const position = event.position.toString();
-      await streams.transact(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
-    },
+export function enrollmentLife(workFor: (event: DecodedEvent) => SystemWork, vault: Vault): Reaction {
+  // Who was looked at and not erased: were they since, that event would have come by before any later one.
+  const living = new Set<string>();
 
-    async 'agent.retired'(event) {
-      const retired = await workFor(event).streams.load(agent, String(event.data['agentId']));
-      if (retired.status !== 'retired' || retired.credentialVersionId === null) return;
-      const { id: agentId, ownerId, provider, credentialVersionId: id } = retired;
-      await vault.destroyRetired({ id, ownerId, provider, agentId });
-    },
+  const isErased = async (ownerId: string, { position }: DecodedEvent, { streams }: SystemWork): Promise<boolean> => {
+    if (living.has(ownerId)) return false;
+    if ((await streams.load(user, ownerId, position)).status === 'erased') return true;
+    if (living.size >= rememberedOwners) living.clear();
+    living.add(ownerId);
+    return false;
+  };
 
-    async 'credential.deleted'(event) {
-      const { provider, upTo } = credentialEvents['credential.deleted'].parse(event.data);
-      await vault.destroy(event.metadata.ownerId, provider, BigInt(upTo));
+  return {
+    name: 'enrollment_life',
+    sealed: true,
+    forget: () => living.clear(),
+    // What comes of an enrollment concerns its credential and nothing else.
+    apart: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
+    on: {
+      async 'user.erased'(event) {
+        living.delete(String(event.data['userId']));
+      },
+
+      async 'agent.enrolled'(event) {
+        const work = workFor(event);
+        const { streams } = work;
+        const { ownerId } = event.metadata;
+        const { agentId, provider, credentialId, credentialVersionId } = agentEvents['agent.enrolled'].parse(
+          event.data,
+        );
+        if (await isErased(ownerId, event, work)) {
+          await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
+          await vault.destroyOwner(ownerId);
+          return;
+        }
+        if (credentialVersionId === null) return;
+        const version = { id: credentialVersionId, ownerId, provider, agentId };
+        const { previousVersionId } = await vault.activate(version, event.position);
+        if (previousVersionId === undefined) return;
+        const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
+        const position = event.position.toString();
+        await streams.transact(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
+      },
+
+      async 'agent.retired'(event) {
+        const retired = await workFor(event).streams.load(agent, String(event.data['agentId']));
+        if (retired.status !== 'retired' || retired.credentialVersionId === null) return;
+        const { id: agentId, ownerId, provider, credentialVersionId: id } = retired;
+        await vault.destroyRetired({ id, ownerId, provider, agentId });
+      },
+
+      async 'credential.deleted'(event) {
+        const { provider, upTo } = credentialEvents['credential.deleted'].parse(event.data);
+        await vault.destroy(event.metadata.ownerId, provider, BigInt(upTo));
+      },
     },
-  },
-});
+  };
+}

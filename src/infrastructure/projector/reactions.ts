@@ -9,6 +9,7 @@ import {
   type Log,
   type Metrics,
   type StoredEvent,
+  type SubjectKey,
   type SubjectKeys,
 } from '../../application/ports.js';
 import type { Reaction } from '../../application/reactions/reaction.js';
@@ -62,6 +63,8 @@ export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs 
     (client, ended) => new ReactionsTerm({ ...needs, pauseMs, saw }, client, ended).run(),
   );
 
+const none: ReadonlyMap<string, SubjectKey> = new Map();
+
 const parkedRow = z.object({
   reaction: z.string(),
   eventId: z.string(),
@@ -88,6 +91,7 @@ class ReactionsTerm {
 
   async run(): Promise<void> {
     await this.loadCheckpoint();
+    for (const { forget } of this.needs.reactions) forget?.();
     await this.retryParked();
     const subscription = this.needs.events.subscribe(
       this.checkpoint < 0n ? undefined : this.checkpoint,
@@ -169,7 +173,7 @@ class ReactionsTerm {
   }
 
   private async once(reaction: Reaction, event: StoredEvent): Promise<void> {
-    const keys = await this.needs.subjects.toOpen(ownersOf([event]));
+    const keys = reaction.sealed ? none : await this.needs.subjects.toOpen(ownersOf([event]));
     await reaction.on[event.type]?.(decode(event, keys));
   }
 
