@@ -6,9 +6,7 @@ import { join } from 'node:path';
 import { operations } from '../../src/application/registry.js';
 import { addOperations } from '../../src/interfaces/cli/commands.js';
 import { runCli } from '../support/cli.js';
-import { startStack, type Stack } from '../support/stack.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 let stack: Stack;
 let ada: Member;

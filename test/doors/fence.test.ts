@@ -5,9 +5,8 @@ import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
 import { makeLog } from '../../src/infrastructure/log.js';
 import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestClient, RestReply } from '../support/rest-client.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
-type Member = Awaited<ReturnType<Stack['user']>>;
 type Fields = Readonly<Record<string, unknown>>;
 
 let stack: Stack;

@@ -20,7 +20,7 @@ import { rpc } from '../support/mcp-client.js';
 import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestReply } from '../support/rest-client.js';
 import { rootKeyOf } from '../support/root-key.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 /** Generated from the registry: every operation that names something by its id, in the path or in the body. */
 const naming = operations
@@ -55,7 +55,6 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'scratchpad.entry.append': { content: 'entry' },
 };
 
-type Member = Awaited<ReturnType<Stack['user']>>;
 type Ids = Readonly<Record<string, string>>;
 
 let stack: Stack;

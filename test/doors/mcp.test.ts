@@ -5,9 +5,7 @@ import type { Operation } from '../../src/application/operation.js';
 import { operations } from '../../src/application/registry.js';
 import { toolsOf } from '../../src/application/tools.js';
 import { mcpClient, rpc } from '../support/mcp-client.js';
-import { startStack, type Stack } from '../support/stack.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 let stack: Stack;
 let ada: Member;

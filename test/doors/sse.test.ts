@@ -3,9 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { newId } from '../../src/application/ids.js';
 import { eventually } from '../support/eventually.js';
 import { openEvents } from '../support/sse.js';
-import { startStack, type Stack } from '../support/stack.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 let stack: Stack;
 let ada: Member;

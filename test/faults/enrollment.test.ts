@@ -16,14 +16,12 @@ import { openDatabase, type Database } from '../../src/infrastructure/postgres/d
 import { envOf } from '../support/program-env.js';
 import { restClient, type RestClient, type RestReply } from '../support/rest-client.js';
 import { rootKeyOf } from '../support/root-key.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { Program } from './rig/program.js';
 import { sizeOf } from './rig/random.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let stack: Stack;
 let system: SystemNeeds;

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
-type Member = Awaited<ReturnType<Stack['user']>>;
 type Made = { readonly id: string; readonly key: string };
 
 let stack: Stack;

@@ -17,10 +17,8 @@ import { dumpDatabase, dumpRedis, logStatements, postgresLog } from '../support/
 import { freePort } from '../support/free-port.js';
 import { envOf } from '../support/program-env.js';
 import { restClient, type RestReply } from '../support/rest-client.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let stack: Stack;
 let ada: Member;

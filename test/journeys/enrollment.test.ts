@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let stack: Stack;
 let ada: Member;

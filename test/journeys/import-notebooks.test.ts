@@ -2,9 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../support/cli.js';
-import { startStack, type Stack } from '../support/stack.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 let stack: Stack;
 let ada: Member;

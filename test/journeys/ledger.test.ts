@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/application/ids.js';
 import { entryText } from '../../src/infrastructure/redis/entry-form.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let redis: OwnRedis;
 let stack: Stack;

@@ -1,8 +1,6 @@
 import { Client } from 'pg';
 import { openEvents, type ServerSent } from '../support/sse.js';
-import { startStack, type Stack } from '../support/stack.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
+import { startStack, type Member, type Stack } from '../support/stack.js';
 
 let stack: Stack;
 let ada: Member;

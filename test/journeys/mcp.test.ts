@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mcpClient } from '../support/mcp-client.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
-
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let stack: Stack;
 let ada: Member;

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { modelServer, type ModelAnswer, type ModelRequest, type ModelServer } from '../support/model-server.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
-type Member = Awaited<ReturnType<Stack['user']>>;
 type Made = { readonly id: string };
 interface Run {
   readonly id: string;

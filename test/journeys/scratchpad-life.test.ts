@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { countPadKeys } from '../../src/infrastructure/redis/count-keys.js';
-import { startStack, type Stack } from '../support/stack.js';
+import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
 
 type Pad = { readonly id: string; readonly threadId: string };
-type Member = Awaited<ReturnType<Stack['user']>>;
 
 let stack: Stack;
 let ada: Member;

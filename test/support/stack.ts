@@ -12,6 +12,9 @@ import { startRole, type Role } from '../../src/serve.js';
 import { freshDatabase } from './database.js';
 import { restClient, type RestClient } from './rest-client.js';
 
+/** A user of the stack, with a client that calls as them. */
+export type Member = Awaited<ReturnType<Stack['user']>>;
+
 /** The whole product on real backends of its own: a fresh database, an event store on it, a numbered Redis. */
 export interface Stack {
   readonly url: string;
