@@ -379,7 +379,8 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'agent.enroll, answered again',
-    designed: ['before:events.append(agent.enrollment_replayed)', 'after:events.append(agent.enrollment_replayed)'],
+    // Asked first whether it is the first, the vault seals nothing; what follows is the append.
+    designed: ['after:vault.stage', 'after:events.append(agent.enrollment_replayed)'],
     async prepare(sight) {
       const owner = await person(sight);
       const idempotencyKey = randomUUID();
