@@ -21,7 +21,6 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { Program } from './rig/program.js';
-import { sizeOf } from './rig/random.js';
 
 let stack: Stack;
 let system: SystemNeeds;
@@ -394,7 +393,7 @@ describe('a user who is erased', () => {
 });
 
 describe('a storm of submissions', () => {
-  const keys = sizeOf('ENROLLMENT_KEYS', 20, 200);
+  const keys = 200;
   const each = 50;
 
   it(`of ${keys} keys × ${each} through two processes that are killed enrolls ${keys} agents, without a five-hundred`, async () => {
