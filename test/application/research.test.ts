@@ -13,6 +13,7 @@ import { agent, retire } from '../../src/domain/agent/agent.js';
 import { claim, research } from '../../src/domain/research/research.js';
 import type { PadRole } from '../../src/domain/scratchpad/entry-kinds.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
+import { erase, user } from '../../src/domain/user/user.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 import { until } from '../support/until.js';
 
@@ -352,6 +353,24 @@ describe('research', () => {
     await work(run);
     expect(await resultsOf(run)).toEqual(['agent_retired']);
     expect(await entriesOf(run)).toEqual([]);
+  });
+
+  it('ends for its owner who was erased, also when its agents meet that before the eraser comes to it', async () => {
+    const eve = await memberOf(app, 'Eve');
+    const [supervisorAgentId, workerId] = [await enrolled(eve), await enrolled(eve)];
+    const threadId = dataOf<Made>(await app.call(eve.key, 'thread.create', { title: 'Plan' })).id;
+    const input = { threadId, supervisorAgentId, workerAgentIds: [workerId], question: 'Why whales?' };
+    const run = dataOf<Started>(await app.call(eve.key, 'research.start', input));
+    script = byRole(delegating('A'), async () => {
+      const streams = makeStreams(app.streamsNeeds, {
+        ...{ ownerId: eve.id, correlationId: randomUUID(), commandId: randomUUID() },
+        actor: { type: 'system', id: 'test' },
+      });
+      await streams.transact(user, eve.id, erase);
+      return use(['append_scratchpad', { note: 'late' }]);
+    });
+    await work(run);
+    expect(await endOf(run)).toMatchObject({ type: 'research.cancelled', data: { reason: 'owner_erased' } });
   });
 
   it('tells of a conversation that was deleted under way', async () => {

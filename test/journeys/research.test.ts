@@ -239,7 +239,7 @@ describe('research that is under way', () => {
   it('ends with its owner, and nothing of it can be read', async () => {
     const eve = await stack.user('Eve');
     const run = await waiting(eve);
-    await stack.admin.delete(`/v1/users/${eve.userId}`);
+    expect((await stack.admin.delete(`/v1/users/${eve.userId}`)).status).toBe(200);
     const text = await until(async () => {
       const { text: exported } = await stack.admin.get(
         `/v1/audit/export?tenant=${eve.userId}&stream=research-${run.id}`,

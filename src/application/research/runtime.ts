@@ -37,6 +37,12 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
   const { id: researchId, attempt } = held.run;
   try {
     const ended = await concluded(() => supervise(needs, held, question));
+    // Agents fail too when what the run belongs to is taken away, and whoever takes it may not have come to the run yet.
+    const reason = 'failure' in ended ? await reasonToEnd(held.run, held.streams('end')) : undefined;
+    if (reason) {
+      await endWith(researchId, reason, held.streams('end'));
+      return told(needs, held, { failure: 'cancelled' });
+    }
     await held.decide('end', (state, attempt) =>
       'answer' in ended ? complete(state, attempt, shortened(ended.answer)) : fail(state, attempt, ended.failure),
     );
