@@ -5,6 +5,7 @@ import { BackendUnavailable, type Log } from '../../application/ports.js';
 import type { ResearchQueue } from '../../application/research/open-runs.js';
 import { RunEnded } from '../../application/research/endings.js';
 import type { ResearchRuntime } from '../../application/research/runtime.js';
+import { pause } from '../pause.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
 import { within } from './within.js';
 
@@ -124,15 +125,6 @@ async function workOn(job: Job<unknown>, work: ResearchRuntime, stopped: AbortSi
 async function repeat(everyMs: number, stopped: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!stopped.aborted) {
     await work();
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        stopped.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, everyMs);
-      stopped.addEventListener('abort', done);
-      if (stopped.aborted) done();
-    });
+    await pause(everyMs, stopped);
   }
 }

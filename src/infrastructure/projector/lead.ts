@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import type { Log } from '../../application/ports.js';
 import { connectAlone, type SessionSettings } from '../postgres/database.js';
+import { pause } from '../pause.js';
 
 /** A stand-by asks this often whether it may take over. */
 const askEveryMs = 500;
@@ -86,20 +87,6 @@ export function startLeading(needs: LeadNeeds, term: (client: Client, ended: Abo
       await running;
     },
   };
-}
-
-/** Waits, but no longer than until it is over. */
-export function pause(ms: number, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (ended.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    ended.addEventListener('abort', done);
-  });
 }
 
 /** Settles when it is over. */

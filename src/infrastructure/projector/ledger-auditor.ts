@@ -4,7 +4,8 @@ import { purgeAgain, sweep } from '../../application/ledger/sweep.js';
 import type { Log, PurgeQueue } from '../../application/ports.js';
 import type { SystemNeeds } from '../../application/system-work.js';
 import { lockNumbers } from '../postgres/locks.js';
-import { pause, startLeading, type Leading } from './lead.js';
+import { startLeading, type Leading } from './lead.js';
+import { pause } from '../pause.js';
 
 export interface LedgerAuditorNeeds extends AuditorOptions {
   /** The database owner's URL. */

@@ -16,7 +16,8 @@ import type { Reaction } from '../../application/reactions/reaction.js';
 import { isOutage } from '../postgres/faults.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
-import { over, pause, startLeading, type Leading } from './lead.js';
+import { over, startLeading, type Leading } from './lead.js';
+import { pause } from '../pause.js';
 import { faultName } from './parked.js';
 import { Turns } from './turns.js';
 import { answerWithinMs } from './write-rows.js';
@@ -46,9 +47,8 @@ const noteEveryMs = 1_000;
 
 /**
  * Runs the effects of events, at least once and in the order of the log (where it matters: see Reaction.apart), in one
- * process per database. An effect that
- * fails is tried again with growing pauses; after ten tries it is parked, listed and counted, and the others go on. While
- * a backend is away nothing is parked: the effect waits for it.
+ * process per database. An effect that fails is tried again with growing pauses; after ten tries it is parked, listed and
+ * counted, and the others go on. While a backend is away nothing is parked: the effect waits for it.
  */
 export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs }: ReactionsNeeds): Leading =>
   startLeading(

@@ -7,7 +7,7 @@ import { forgetPrepared } from '../postgres/pipeline.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { formOf, makeTables } from '../postgres/read-model-tables.js';
 import { inTransaction } from '../postgres/transaction.js';
-import { pause } from './lead.js';
+import { pause } from '../pause.js';
 import type { Term } from './term.js';
 import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/sql.js';
-import { pause } from './lead.js';
+import { pause } from '../pause.js';
 import { retryParked } from './retry.js';
 import type { Term } from './term.js';
 
