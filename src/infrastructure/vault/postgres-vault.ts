@@ -69,7 +69,9 @@ async function storeAll(system: Statements, versions: readonly Sealed[]): Promis
           id text, owner_id text, provider text, credential_id text, agent_id text, form smallint, nonce text,
           ciphertext text, tag text, wrapped_key text, kms text, kek integer, unless_begun boolean)),
       begun as (
-        insert into palimpsest.begun_enrollments select agent_id from row on conflict do nothing returning agent_id),
+        -- In one order for everybody: who waits for another's row holds none that the other waits for.
+        insert into palimpsest.begun_enrollments select agent_id from row order by agent_id
+        on conflict do nothing returning agent_id),
       stored as (
         insert into palimpsest.sealed_credentials
           (id, owner_id, provider, credential_id, agent_id, form, nonce, ciphertext, tag, wrapped_key, kms, kek)
@@ -111,7 +113,8 @@ async function activateAll(system: Statements, named: readonly Named[]): Promise
       set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
     sql`
       update palimpsest.sealed_credentials version set event_position = asked.position from ${asked}
-      where version.id = any(${rows.map(({ id }) => id)}::text[]) and version.id = asked.id and version.owner_id = asked.owner_id and version.provider = asked.provider
+      where version.id = any(${rows.map(({ id }) => id)}::text[]) and version.id = asked.id
+        and version.owner_id = asked.owner_id and version.provider = asked.provider
         and coalesce(version.event_position, -1) = -1`,
     sql`
       select asked.id, previous, mine.id is not null as found, later.id is not null as overtaken
