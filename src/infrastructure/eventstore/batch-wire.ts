@@ -29,7 +29,7 @@ export function batchRequest(
   return request.number(4, 1).finish();
 }
 
-/** A ProposedMessage, laid out before it is written: an append is as good as nothing else. */
+/** A ProposedMessage, measured first and then written once: writers within writers took half as long again. */
 function proposed({ id, type, metadata, data }: NewEvent): Buffer {
   const [typed, told, said] = [text(type), text(JSON.stringify(metadata)), text(JSON.stringify(data))];
   const entry = typeKey.length + typed.field;
