@@ -50,7 +50,11 @@ const environment = z.object({
   PALIMPSEST_HOME: z.string().min(1).default('.palimpsest'),
   EVENTSTORE_URL: url('esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover'),
   DATABASE_URL: url('postgres', 'postgresql'),
-  REDIS_URL: url('redis', 'rediss'),
+  REDIS_URL: url('redis', 'rediss').refine(
+    // The driver would ask the server for whatever stands there, and throw where nobody can catch it.
+    (value) => value === undefined || !URL.canParse(value) || /^\/?\d*$/.test(new URL(value).pathname),
+    'names a database by a number',
+  ),
   PALIMPSEST_KEK: kek,
   PALIMPSEST_KEK_OTHERS: keks,
   PALIMPSEST_KMS_URL: url('https', 'http'),
