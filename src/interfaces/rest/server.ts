@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { refuse } from '../../domain/kernel/refusal.js';
 import { errorObject } from '../statuses.js';
 import { restApp, type RestNeeds } from './app.js';
+import { messagesOf } from './express-messages.js';
 import { maxHeaderBytes } from './limits.js';
 
 export interface RestServer {
@@ -31,7 +32,8 @@ export async function startRestServer(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<RestServer> {
   const ending = new AbortController();
-  const server = createServer(limits, restApp({ ...needs, ending: ending.signal }));
+  const app = restApp({ ...needs, ending: ending.signal });
+  const server = createServer({ ...limits, ...messagesOf(app) }, app);
   server.on('clientError', refuseBroken);
   await listening(server, host, port);
   // A server that listens on a port has an address of this form.
