@@ -90,7 +90,7 @@ describe('an entry whose writer died after the push', () => {
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1, unaudited: 0 });
     expect(dataOf(await append(scratchpadId, 'pushed', key))).toMatchObject({ index: 1 });
     expect(await told(scratchpadId)).toHaveLength(1);
-    expect(await app.working.touched(100)).not.toContainEqual(ref);
+    expect((await app.working.touched(100)).map(({ pad }) => pad)).not.toContainEqual(ref);
   });
 
   it('is left to its writer while it is young', async () => {
@@ -102,6 +102,33 @@ describe('an entry whose writer died after the push', () => {
     now += 3_000;
     await patient.auditTouched();
     expect(await told(scratchpadId)).toHaveLength(1);
+  });
+
+  it('is audited on a pad that is written to all the time, too', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const watchful = auditor({ graceMs: 0, busyEveryMs: 15_000 });
+    const lookAfterWriting = async () => {
+      await app.working.append(ref, entry('forgotten'));
+      await watchful.auditTouched();
+      return (await told(scratchpadId)).length;
+    };
+    expect(await lookAfterWriting()).toBe(1);
+    now += 3_000;
+    expect(await lookAfterWriting()).toBe(1);
+    now += 12_000;
+    expect([await lookAfterWriting(), await lookAfterWriting()]).toEqual([1, 4]);
+  });
+
+  it('is audited as soon as a busy pad rests', async () => {
+    const { scratchpadId, ref } = await newPad();
+    const watchful = auditor({ graceMs: 0, busyEveryMs: 15_000 });
+    for (const text of ['one', 'two']) {
+      await app.working.append(ref, entry(text));
+      await watchful.auditTouched();
+    }
+    expect(await told(scratchpadId)).toHaveLength(1);
+    await watchful.auditTouched();
+    expect(await told(scratchpadId)).toHaveLength(2);
   });
 
   it('is audited whatever else was audited since', async () => {

@@ -14,6 +14,8 @@ export interface AuditorOptions {
   readonly graceMs?: number;
   /** A staged text whose event was not stored by now never gets one: three times the longest an operation may take. */
   readonly staleAfterMs?: number;
+  /** A pad that is being written to all the time is looked at no more often. */
+  readonly busyEveryMs?: number;
 }
 
 /** Keyed appends that a pad remembers: this many are kept when it has twice as many. */
@@ -29,22 +31,30 @@ export class LedgerAuditor {
   private readonly sightings = new Map<string, number>();
   private readonly graceMs: number;
   private readonly staleAfterMs: number;
+  private readonly busyEveryMs: number;
+  /** When pads were last looked at, in milliseconds. */
+  private readonly looks = new Map<string, number>();
 
   constructor(
     private readonly needs: SystemNeeds,
-    { graceMs = 3_000, staleAfterMs = 60_000 }: AuditorOptions = {},
+    { graceMs = 3_000, staleAfterMs = 60_000, busyEveryMs = 15_000 }: AuditorOptions = {},
   ) {
     this.graceMs = graceMs;
     this.staleAfterMs = staleAfterMs;
+    this.busyEveryMs = busyEveryMs;
   }
 
-  /** Looks at the pads that were written to lately, and answers at how many. */
-  async auditTouched(limit = 500): Promise<number> {
-    const pads = await this.needs.working.touched(limit);
-    await inParallel(padsAtOnce, pads, async (pad) => {
+  /** Looks at the pads that were written to: once they rest, and now and then while they do not. */
+  async auditTouched(limit = 500): Promise<void> {
+    const touched = await this.needs.working.touched(limit);
+    const due = touched.filter(({ pad, lately }) => !lately || !this.looks.has(pad.scratchpadId));
+    for (const { pad } of due) this.looks.set(pad.scratchpadId, this.now());
+    await inParallel(padsAtOnce, due, async ({ pad }) => {
       if (await this.audit(pad)) await this.needs.working.settled(pad);
     });
-    return pads.length;
+    for (const [scratchpadId, at] of this.looks) {
+      if (this.now() - at >= this.busyEveryMs) this.looks.delete(scratchpadId);
+    }
   }
 
   /** Answers whether nothing of the pad is left to be done. */

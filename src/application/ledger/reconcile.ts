@@ -15,13 +15,7 @@ import { tellLost } from './tell.js';
 export async function isSound(pad: PadRef, work: PadWork): Promise<boolean> {
   const { working, streams } = work;
   if (working.isChecked(pad)) return true;
-  return streams.inTurn(turnOf(pad), async () => {
-    if (working.isChecked(pad)) return true;
-    const connection = working.connection();
-    const alive = await compare(pad, work);
-    if (alive) working.checked(pad, connection);
-    return alive;
-  });
+  return streams.inTurn(turnOf(pad), async () => working.isChecked(pad) || checked(pad, work));
 }
 
 /**
@@ -29,7 +23,14 @@ export async function isSound(pad: PadRef, work: PadWork): Promise<boolean> {
  * Answers whether the pad is alive. The event comes first: it says what is true, and the mending can be done again.
  */
 export const reconcile = (pad: PadRef, work: PadWork): Promise<boolean> =>
-  work.streams.inTurn(turnOf(pad), () => compare(pad, work));
+  work.streams.inTurn(turnOf(pad), () => checked(pad, work));
+
+async function checked(pad: PadRef, work: PadWork): Promise<boolean> {
+  const connection = work.working.connection();
+  const alive = await compare(pad, work);
+  if (alive) work.working.checked(pad, connection);
+  return alive;
+}
 
 /** Many who meet the same loss at once tell of it once. */
 const turnOf = ({ ownerId, scratchpadId }: PadRef): string => `ledger check ${ownerId} ${scratchpadId}`;
@@ -43,7 +44,9 @@ async function compare(pad: PadRef, work: PadWork): Promise<boolean> {
   // The stream first: whatever it speaks of by now, the ledger had before.
   const era = currentEra(await streams.load(ledger, scratchpadId));
   const { ledger: list, contentRevision } = await working.state(pad);
-  if (list?.clears === era.clears && !(await isAligned(pad, era, list.length, work))) {
+  // Places move only while the server is away, and then the connection was lost.
+  const mayHaveMoved = list?.clears === era.clears && !working.isChecked(pad);
+  if (mayHaveMoved && !(await isAligned(pad, era, list.length, work))) {
     await realign(pad, era, work);
     return compare(pad, work);
   }
@@ -56,7 +59,9 @@ async function compare(pad: PadRef, work: PadWork): Promise<boolean> {
     await tellLost(scratchpadId, { clears: era.clears, from, to, reason }, system);
   }
   const given = { clears: era.clears, length: highest(era.told) };
-  if (!list || contentRevision === undefined) await working.create(pad, state.createdAt, given);
+  const isMissing = !list || contentRevision === undefined;
+  if (!isMissing && !isBehind(list, given)) return true;
+  if (isMissing) await working.create(pad, state.createdAt, given);
   if (list && isBehind(list, given)) await working.mend(pad, given);
   if ((await streams.load(scratchpad, scratchpadId)).status === 'open') return true;
   await working.destroy(pad);

@@ -176,7 +176,10 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       }),
 
     touched: (limit) =>
-      run(async () => (await redis.padTakeTouched(touched, audited, limit)).map((member) => padOf(member))),
+      run(async () => {
+        const [pads, lately] = await redis.padTakeTouched(touched, audited, limit);
+        return pads.map((member, place) => ({ pad: padOf(member), lately: lately[place] === 1 }));
+      }),
 
     settled: (pad) =>
       run(async () => {
