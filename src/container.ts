@@ -14,6 +14,7 @@ import { enrollmentLife } from './application/reactions/enrollment-life.js';
 import { researchLife } from './application/reactions/research-life.js';
 import { scratchpadLife } from './application/reactions/scratchpad-life.js';
 import { reapStaged } from './application/enrollment/reap.js';
+import { settledCredentials } from './application/enrollment/settle.js';
 import type { HarnessRegistry } from './application/harnesses.js';
 import type { Models } from './application/model.js';
 import type { Vault } from './application/vault.js';
@@ -197,8 +198,8 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
   container
     .bind(T.models)
     .toResolvedValue(
-      (vault: Vault, { modelEndpoints }: Config) => makeModels(vault, modelEndpoints),
-      [T.vault, T.config],
+      (system: SystemNeeds, { modelEndpoints }: Config) => makeModels(settledCredentials(system), modelEndpoints),
+      [T.system, T.config],
     );
   container
     .bind(T.reaper)

@@ -4,7 +4,6 @@ import { agentEvents, type AgentEvent, type Fence } from '../../domain/agent/eve
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { DecodedEvent } from '../codec.js';
 import type { OperationContext } from '../context.js';
-import { describeFault } from '../gateway.js';
 import type { Secret } from '../secret.js';
 import { idempotencyCollision } from '../transact.js';
 import type { VersionRef } from '../vault.js';
@@ -32,7 +31,8 @@ const maxAttempts = 64;
 
 /**
  * Enrolls an agent, or answers what this key enrolled before. The one commit point is `agent.enrolled` as the first event
- * of the stream that the key names (03-flows "agent.enroll").
+ * of the stream that the key names (03-flows "agent.enroll"). What was sealed becomes active by the reaction on that event;
+ * whoever needs it sooner settles it first (settle.ts).
  */
 export async function enroll(request: Enrollment, context: OperationContext): Promise<Answer> {
   const { idempotency, streams } = context;
@@ -87,7 +87,6 @@ async function attemptOnce(
     if (!other) throw new Error('The stream that was taken is empty.');
     return recorded(other, fence, context);
   }
-  if (staged) await activateNow(staged, begun.position, context);
   return { ...data, enrolledAt: begun.at };
 }
 
@@ -111,15 +110,6 @@ async function stage(
   if (credential.mode === 'reference') return undefined;
   const version = { id: randomUUID(), ownerId: caller.userId, provider, agentId };
   return (await vault.stage(version, credential.value, condition)) ? version : undefined;
-}
-
-/** The enrollment is committed: what fails from here on is done again by the reaction on its event. */
-async function activateNow(version: VersionRef, position: bigint, { vault, log, correlationId }: OperationContext) {
-  try {
-    await vault.activate(version, position);
-  } catch (fault) {
-    log.warn({ ...describeFault(fault), correlationId }, 'a sealed credential is activated later');
-  }
 }
 
 /** What was first under this key: an abandoned attempt, or an outcome that is answered again to whom it belongs. */

@@ -2,7 +2,7 @@ import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
 import type { OperationContext } from '../context.js';
 import { takesProvider } from '../harnesses.js';
 import type { Enrollment } from './enroll.js';
-import { settleStaged } from './settle.js';
+import { settleAll } from './settle.js';
 
 /** What keeps a well-formed enrollment from being done now, if anything does. */
 export async function unmetPrecondition(
@@ -16,7 +16,7 @@ export async function unmetPrecondition(
   }
   if (credential.mode === 'intake' || (await vault.holds(caller.userId, provider))) return undefined;
   // A version whose enrollment is committed counts, also before it was made the active one.
-  for (const version of await vault.staged(caller.userId, provider)) await settleStaged(version, { streams, vault });
+  await settleAll(caller.userId, provider, { streams, vault });
   if (await vault.holds(caller.userId, provider)) return undefined;
   return unmet('You keep no credential for that provider.', 'credential_not_found', 'credential');
 }

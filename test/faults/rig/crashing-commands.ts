@@ -321,7 +321,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'agent.enroll',
-    designed: ['after:vault.stage', 'after:events.append(agent.enrolled)', 'after:vault.activate'],
+    designed: ['after:vault.stage', 'after:events.append(agent.enrolled)'],
     async prepare(sight) {
       const owner = await person(sight);
       const idempotencyKey = randomUUID();

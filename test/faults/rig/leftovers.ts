@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { credentialIdOf } from '../../../src/application/enrollment/fence.js';
 import { newId } from '../../../src/application/ids.js';
 import type { Entry, EventLog, PadRef, WorkingState } from '../../../src/application/ports.js';
 import type { Caller } from './caller.js';
@@ -183,6 +184,27 @@ export const leftovers: readonly Leftover[] = [
           ...unless(times === 1, `it is told ${times} times`),
           ...unless((await keysOf(bench, pad)).length === 2, 'it has no keys'),
         ];
+      };
+    },
+  },
+  {
+    name: 'credentials whose enrollments are committed',
+    effects: ['vault.activate', 'events.append(credential.rotated)'],
+    async leave({ admin, log }) {
+      const { id: ownerId, caller } = await newPerson(admin, 'Ada');
+      const enrolled: string[] = [];
+      for (const value of ['sk-1', 'sk-2']) {
+        const body = {
+          ...{ harness: 'native', name: 'Scout', model: 'anthropic/m', provider: 'anthropic' },
+          credential: { mode: 'intake', type: 'api_key', value },
+        };
+        const { agent } = await caller.done<{ agent: { id: string } }>('POST', '/v1/agents/enroll', body);
+        enrolled.push(agent.id);
+      }
+      return async () => {
+        const rotations = await log.readStream(`credential-${credentialIdOf(ownerId, 'anthropic')}`);
+        const by = rotations.map(({ data }) => data['agentId']).join();
+        return unless(by === enrolled[1], `they are told to be rotated by '${by}'`);
       };
     },
   },

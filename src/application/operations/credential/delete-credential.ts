@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { credential, remove } from '../../../domain/credential/credential.js';
-import { settleStaged } from '../../enrollment/settle.js';
+import { settleAll } from '../../enrollment/settle.js';
 import { operation } from '../../operation.js';
 import { id } from '../../schemas.js';
 
@@ -20,9 +20,7 @@ export const deleteCredential = operation({
     const deleted = await streams.transact(credential, credentialId, async (state) => {
       const known = await vault.find(caller.userId, credentialId);
       // What was committed before this is deleted with it, also if its last step was not taken yet.
-      if (known)
-        for (const version of await vault.staged(caller.userId, known.provider))
-          await settleStaged(version, { streams, vault });
+      if (known) await settleAll(caller.userId, known.provider, { streams, vault });
       const found = await vault.find(caller.userId, credentialId);
       return remove(state, { credentialId, provider: found?.provider ?? '' }, found?.latest?.toString());
     });
