@@ -60,7 +60,8 @@ export function encode(
   if (!type) throw new Error(`No schema for events of type ${event.type}.`);
   const data: Record<string, unknown> = { ...type.schema.parse(event.data) };
   for (const field of type.personal.keys()) {
-    if (data[field] === undefined) continue;
+    // That nothing was said is no personal text.
+    if (data[field] === undefined || data[field] === null) continue;
     if (!key) throw new Error(`No key to seal ${event.type}.${field} with.`);
     data[field] = { $sealed: key.seal(JSON.stringify(data[field]), contextOf(metadata.ownerId, id, field)) };
   }
