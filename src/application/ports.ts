@@ -241,13 +241,6 @@ export interface PadState {
   readonly keyed: number;
 }
 
-/** A pad that was written to. */
-export interface Touched {
-  readonly pad: PadRef;
-  /** Also since it was last asked which were. */
-  readonly lately: boolean;
-}
-
 /**
  * The working state of scratchpads. Existence is decided by the streams; nothing here can bring a destroyed pad back:
  * every write but `create` does nothing on an absent one. Throws BackendUnavailable when the outcome is not known.
@@ -317,7 +310,7 @@ export interface WorkingState {
   /** Forgets all but the latest of the keyed appends it remembers. */
   pruneKeyed(pad: PadRef, keep: number): Promise<void>;
   /** Pads that were written to and not settled since, at most `limit`. */
-  touched(limit: number): Promise<readonly Touched[]>;
+  touched(limit: number): Promise<readonly PadRef[]>;
   /** The pad need not be looked at again until it is written to once more. */
   settled(pad: PadRef): Promise<void>;
   /** Every pad that has keys, each at least once, while others come and go. */

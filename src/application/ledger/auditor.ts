@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { findTold } from '../../../projections/scratchpads.js';
 import { scratchpad } from '../../domain/scratchpad/scratchpad.js';
 import { derivedUuid } from '../ids.js';
 import type { PadRef, PadState } from '../ports.js';
@@ -14,13 +15,19 @@ export interface AuditorOptions {
   readonly graceMs?: number;
   /** A staged text whose event was not stored by now never gets one: three times the longest an operation may take. */
   readonly staleAfterMs?: number;
-  /** A pad that is being written to all the time is looked at no more often. */
-  readonly busyEveryMs?: number;
 }
 
 /** Keyed appends that a pad remembers: this many are kept when it has twice as many. */
 const keptKeys = 10_000;
 const padsAtOnce = 8;
+const rememberedSights = 20_000;
+
+/** How far a ledger was when it was last looked at, and when that was, in milliseconds. */
+interface Sight {
+  readonly clears: number;
+  readonly length: number;
+  readonly at: number;
+}
 
 /**
  * Completes what writers left undone in the working state of pads: events of entries, clears, contents (03-flows
@@ -29,32 +36,68 @@ const padsAtOnce = 8;
 export class LedgerAuditor {
   /** When something that may be left over was first seen, in milliseconds. */
   private readonly sightings = new Map<string, number>();
+  /** Ledgers as they were seen, by pad. */
+  private readonly sights = new Map<string, Sight>();
   private readonly graceMs: number;
   private readonly staleAfterMs: number;
-  private readonly busyEveryMs: number;
-  /** When pads were last looked at, in milliseconds. */
-  private readonly looks = new Map<string, number>();
 
   constructor(
     private readonly needs: SystemNeeds,
-    { graceMs = 3_000, staleAfterMs = 60_000, busyEveryMs = 15_000 }: AuditorOptions = {},
+    { graceMs = 3_000, staleAfterMs = 60_000 }: AuditorOptions = {},
   ) {
     this.graceMs = graceMs;
     this.staleAfterMs = staleAfterMs;
-    this.busyEveryMs = busyEveryMs;
   }
 
-  /** Looks at the pads that were written to: once they rest, and now and then while they do not. */
-  async auditTouched(limit = 500): Promise<void> {
-    const touched = await this.needs.working.touched(limit);
-    const due = touched.filter(({ pad, lately }) => !lately || !this.looks.has(pad.scratchpadId));
-    for (const { pad } of due) this.looks.set(pad.scratchpadId, this.now());
-    await inParallel(padsAtOnce, due, async ({ pad }) => {
-      if (await this.audit(pad)) await this.needs.working.settled(pad);
+  /** Looks at the pads that were written to lately, and answers at how many. */
+  async auditTouched(limit = 500): Promise<number> {
+    const { working } = this.needs;
+    const pads = await working.touched(limit);
+    const told = await this.toldSince(pads);
+    await inParallel(padsAtOnce, pads, async (pad) => {
+      if (await this.look(pad, told.get(pad.scratchpadId))) await working.settled(pad);
     });
-    for (const [scratchpadId, at] of this.looks) {
-      if (this.now() - at >= this.busyEveryMs) this.looks.delete(scratchpadId);
-    }
+    return pads.length;
+  }
+
+  /** The pads whose entries were all told of that should have been by now, with the highest index that was. */
+  private async toldSince(pads: readonly PadRef[]): Promise<ReadonlyMap<string, number>> {
+    const due = pads.flatMap((pad) => {
+      const sight = this.sights.get(pad.scratchpadId);
+      return sight && this.now() - sight.at >= this.graceMs ? [{ ...pad, ...sight }] : [];
+    });
+    if (due.length === 0) return new Map();
+    // A read model that cannot say, as while a new form of it is being built, is like one that is behind: streams are read.
+    return findTold(this.needs.dbs.system, due).catch(() => new Map());
+  }
+
+  /**
+   * Answers whether nothing of the pad is left to be done. Most often a pad is in order, and its read model says so of all
+   * that was there at the last look: then its stream, which may grow fast, is not read again.
+   */
+  private async look(pad: PadRef, highestTold: number | undefined): Promise<boolean> {
+    const state = await this.needs.working.state(pad);
+    const before = this.sights.get(pad.scratchpadId);
+    this.remember(pad, state);
+    const inOrder = before && highestTold !== undefined && this.isInOrder(pad, state, before, highestTold);
+    return inOrder ? before.length === state.ledger?.length : this.audit(pad);
+  }
+
+  private isInOrder(pad: PadRef, state: PadState, before: Sight, highestTold: number): boolean {
+    const { ledger, contentRevision, staged, unfinishedClears, keyed } = state;
+    const isWhole = ledger?.clears === before.clears && highestTold <= ledger.length && contentRevision !== undefined;
+    const isFinished = staged.length + unfinishedClears.length === 0 && keyed <= 2 * keptKeys;
+    return isWhole && isFinished && this.needs.working.isChecked(pad);
+  }
+
+  private remember({ scratchpadId }: PadRef, { ledger }: PadState): void {
+    const before = this.sights.get(scratchpadId);
+    if (ledger && before && this.now() - before.at < this.graceMs) return;
+    this.sights.delete(scratchpadId);
+    if (!ledger) return;
+    this.sights.set(scratchpadId, { ...ledger, at: this.now() });
+    const [oldest] = this.sights.size > rememberedSights ? this.sights.keys() : [];
+    if (oldest !== undefined) this.sights.delete(oldest);
   }
 
   /** Answers whether nothing of the pad is left to be done. */

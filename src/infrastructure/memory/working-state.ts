@@ -6,7 +6,6 @@ import type {
   PadRef,
   PadState,
   Pushed,
-  Touched,
   WorkingState,
 } from '../../application/ports.js';
 
@@ -41,7 +40,6 @@ export class MemoryWorkingState implements WorkingState {
   private readonly pads = new Map<string, Pad>();
   private readonly refs = new Map<string, PadRef>();
   private readonly noted = new Set<string>();
-  private readonly notedLately = new Set<string>();
   private readonly checks = new Set<string>();
   private connections = 1;
 
@@ -59,7 +57,7 @@ export class MemoryWorkingState implements WorkingState {
     const found = this.pads.get(nameOf(pad));
     const before = key && found?.keyed.get(entry.id);
     if (!found || before) return before;
-    this.note(pad);
+    this.noted.add(nameOf(pad));
     const pushed = { index: found.list.elements.push(structuredClone(entry)), clears: found.list.clears };
     if (key) found.keyed.set(entry.id, { ...pushed, before: { at: entry.at, digest: key.digest } });
     return pushed;
@@ -105,7 +103,7 @@ export class MemoryWorkingState implements WorkingState {
   async stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean> {
     const found = this.pads.get(nameOf(pad));
     found?.staged.set(stageOf(revision, eventId), { revision, eventId, content });
-    if (found) this.note(pad);
+    if (found) this.noted.add(nameOf(pad));
     return found !== undefined;
   }
 
@@ -137,7 +135,7 @@ export class MemoryWorkingState implements WorkingState {
       const removed = found.list.elements.length - gapsIn(found.list);
       found.cleared.set(clearId, found.list);
       found.list = { ...newList(found.list.clears + 1), by: { clearId, removed } };
-      this.note(pad);
+      this.noted.add(nameOf(pad));
     }
     const list = found.cleared.get(clearId) ?? newList();
     const last = list.elements.at(-1);
@@ -208,22 +206,12 @@ export class MemoryWorkingState implements WorkingState {
     for (const id of [...keyed.keys()].slice(0, Math.max(0, keyed.size - keep))) keyed.delete(id);
   }
 
-  async touched(limit: number): Promise<readonly Touched[]> {
-    const lately = new Set(this.notedLately);
-    this.notedLately.clear();
-    return [...this.noted].slice(0, limit).flatMap((name) => {
-      const pad = this.refs.get(name);
-      return pad ? [{ pad, lately: lately.has(name) }] : [];
-    });
+  async touched(limit: number): Promise<readonly PadRef[]> {
+    return [...this.noted].slice(0, limit).flatMap((name) => this.refs.get(name) ?? []);
   }
 
   async settled(pad: PadRef): Promise<void> {
     this.noted.delete(nameOf(pad));
-  }
-
-  private note(pad: PadRef): void {
-    this.noted.add(nameOf(pad));
-    this.notedLately.add(nameOf(pad));
   }
 
   async *scan(): AsyncIterable<PadRef> {
@@ -273,7 +261,6 @@ export class MemoryWorkingState implements WorkingState {
   loseEverything(): void {
     this.pads.clear();
     this.noted.clear();
-    this.notedLately.clear();
   }
 
   /** As if the connection had broken. */

@@ -198,14 +198,11 @@ redis.call('LSET', KEYS[1], 0, cjson.encode(header))
 redis.call('LSET', KEYS[1], ARGV[2], '{"entryId":"' .. ARGV[3] .. '","of":' .. ARGV[4] .. '}')
 return 1`;
 
-/** KEYS touched, being audited; ARGV most pads: what was touched joins what is still being audited, some of which is answered. */
+/** KEYS touched, being audited: what was touched joins what is still being audited. */
 const takeTouched = `
 redis.call('SUNIONSTORE', KEYS[2], KEYS[2], KEYS[1])
-local pads = redis.call('SRANDMEMBER', KEYS[2], ARGV[1])
-local lately = {}
-for place, pad in ipairs(pads) do lately[place] = redis.call('SISMEMBER', KEYS[1], pad) end
 redis.call('DEL', KEYS[1])
-return { pads, lately }`;
+return redis.call('SRANDMEMBER', KEYS[2], ARGV[1])`;
 
 /** The length of the list with its header, and the header; a length of 0 with what an earlier append was; 0 alone: absent. */
 type AppendReply = number | readonly [length: number, told: string];
@@ -246,11 +243,7 @@ export interface PadScripts {
     ...args: readonly [clears: number, arranged: number, length: number, order: string, ...forget: readonly string[]]
   ): Promise<number>;
   padRepeat(entries: string, clears: number, index: number, entryId: string, of: number): Promise<number>;
-  padTakeTouched(
-    touched: string,
-    audited: string,
-    limit: number,
-  ): Promise<readonly [pads: readonly string[], lately: readonly number[]]>;
+  padTakeTouched(touched: string, audited: string, limit: number): Promise<readonly string[]>;
   padRead(
     list: string,
     ...args: readonly [from: number, way: 1 | -1, limit: number, bytes: number]

@@ -176,10 +176,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
       }),
 
     touched: (limit) =>
-      run(async () => {
-        const [pads, lately] = await redis.padTakeTouched(touched, audited, limit);
-        return pads.map((member, place) => ({ pad: padOf(member), lately: lately[place] === 1 }));
-      }),
+      run(async () => (await redis.padTakeTouched(touched, audited, limit)).map((member) => padOf(member))),
 
     settled: (pad) =>
       run(async () => {
