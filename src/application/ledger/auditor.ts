@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { findTold } from '../../../projections/scratchpads.js';
 import { scratchpad } from '../../domain/scratchpad/scratchpad.js';
 import { derivedUuid } from '../ids.js';
 import type { PadRef, PadState } from '../ports.js';
@@ -9,6 +8,7 @@ import { auditEntries } from './audit-entries.js';
 import { completeClear } from './complete-clear.js';
 import { inParallel } from './in-parallel.js';
 import { reconcile } from './reconcile.js';
+import { Sights, type Sight } from './sights.js';
 
 export interface AuditorOptions {
   /** What is younger is left to the process that began it. */
@@ -20,14 +20,6 @@ export interface AuditorOptions {
 /** Keyed appends that a pad remembers: this many are kept when it has twice as many. */
 const keptKeys = 10_000;
 const padsAtOnce = 8;
-const rememberedSights = 20_000;
-
-/** How far a ledger was when it was last looked at, and when that was, in milliseconds. */
-interface Sight {
-  readonly clears: number;
-  readonly length: number;
-  readonly at: number;
-}
 
 /**
  * Completes what writers left undone in the working state of pads: events of entries, clears, contents (03-flows
@@ -35,9 +27,8 @@ interface Sight {
  */
 export class LedgerAuditor {
   /** When something that may be left over was first seen, in milliseconds. */
-  private readonly sightings = new Map<string, number>();
-  /** Ledgers as they were seen, by pad. */
-  private readonly sights = new Map<string, Sight>();
+  private readonly firstSeen = new Map<string, number>();
+  private readonly sights: Sights;
   private readonly graceMs: number;
   private readonly staleAfterMs: number;
 
@@ -47,38 +38,25 @@ export class LedgerAuditor {
   ) {
     this.graceMs = graceMs;
     this.staleAfterMs = staleAfterMs;
+    this.sights = new Sights(needs.dbs.system, graceMs);
   }
 
   /** Looks at the pads that were written to lately, and answers at how many. */
   async auditTouched(limit = 500): Promise<number> {
     const { working } = this.needs;
     const pads = await working.touched(limit);
-    const told = await this.toldSince(pads);
+    const told = await this.sights.told(pads, this.now());
     await inParallel(padsAtOnce, pads, async (pad) => {
       if (await this.look(pad, told.get(pad.scratchpadId))) await working.settled(pad);
     });
     return pads.length;
   }
 
-  /** The pads whose entries were all told of that should have been by now, with the highest index that was. */
-  private async toldSince(pads: readonly PadRef[]): Promise<ReadonlyMap<string, number>> {
-    const due = pads.flatMap((pad) => {
-      const sight = this.sights.get(pad.scratchpadId);
-      return sight && this.now() - sight.at >= this.graceMs ? [{ ...pad, ...sight }] : [];
-    });
-    if (due.length === 0) return new Map();
-    // A read model that cannot say, as while a new form of it is being built, is like one that is behind: streams are read.
-    return findTold(this.needs.dbs.system, due).catch(() => new Map());
-  }
-
-  /**
-   * Answers whether nothing of the pad is left to be done. Most often a pad is in order, and its read model says so of all
-   * that was there at the last look: then its stream, which may grow fast, is not read again.
-   */
+  /** Answers whether nothing of the pad is left to be done. The streams of one that is in order are not read. */
   private async look(pad: PadRef, highestTold: number | undefined): Promise<boolean> {
     const state = await this.needs.working.state(pad);
-    const before = this.sights.get(pad.scratchpadId);
-    this.remember(pad, state);
+    const before = this.sights.of(pad);
+    this.sights.remember(pad, state, this.now());
     const inOrder = before && highestTold !== undefined && this.isInOrder(pad, state, before, highestTold);
     return inOrder ? before.length === state.ledger?.length : this.audit(pad);
   }
@@ -88,16 +66,6 @@ export class LedgerAuditor {
     const isWhole = ledger?.clears === before.clears && highestTold <= ledger.length && contentRevision !== undefined;
     const isFinished = staged.length + unfinishedClears.length === 0 && keyed <= 2 * keptKeys;
     return isWhole && isFinished && this.needs.working.isChecked(pad);
-  }
-
-  private remember({ scratchpadId }: PadRef, { ledger }: PadState): void {
-    const before = this.sights.get(scratchpadId);
-    if (ledger && before && this.now() - before.at < this.graceMs) return;
-    this.sights.delete(scratchpadId);
-    if (!ledger) return;
-    this.sights.set(scratchpadId, { ...ledger, at: this.now() });
-    const [oldest] = this.sights.size > rememberedSights ? this.sights.keys() : [];
-    if (oldest !== undefined) this.sights.delete(oldest);
   }
 
   /** Answers whether nothing of the pad is left to be done. */
@@ -154,12 +122,12 @@ export class LedgerAuditor {
 
   private seenFor({ scratchpadId }: PadRef, what: string): number {
     const name = `${scratchpadId} ${what}`;
-    const since = this.sightings.get(name) ?? this.now();
-    this.sightings.set(name, since);
+    const since = this.firstSeen.get(name) ?? this.now();
+    this.firstSeen.set(name, since);
     return this.now() - since;
   }
 
   private forget({ scratchpadId }: PadRef): void {
-    for (const name of this.sightings.keys()) if (name.startsWith(`${scratchpadId} `)) this.sightings.delete(name);
+    for (const name of this.firstSeen.keys()) if (name.startsWith(`${scratchpadId} `)) this.firstSeen.delete(name);
   }
 }
