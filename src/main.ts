@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { getMe } from './application/operations/user/get-me.js';
 import { BackendUnavailable } from './application/ports.js';
@@ -51,11 +52,13 @@ program
     const own = running === undefined ? await started('all') : undefined;
     const { countPadKeys } = await import('./infrastructure/redis/count-keys.js');
     const { redisUrlOf } = await import('./infrastructure/embedded/redis.js');
-    const redisUrl = own?.serving.backends.redisUrl ?? config.redisUrl ?? redisUrlOf(config.home);
+    const key = keyFile ?? adminKeyFile(config.home);
+    // The key lies in the home of the server that is toured; the home of this process may be another one.
+    const redisUrl = own?.serving.backends.redisUrl ?? config.redisUrl ?? redisUrlOf(dirname(key));
     try {
       await tour({
         url: running ?? own?.serving.url ?? '',
-        adminKey: readKey(keyFile ?? adminKeyFile(config.home)),
+        adminKey: readKey(key),
         ...(redisUrl !== undefined && { redisKeys: (id: string) => countPadKeys(redisUrl, id) }),
         print: say,
       });
