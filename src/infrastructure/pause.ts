@@ -1,13 +1,7 @@
-/** Waits, but no longer than until it is over. */
-export function pause(ms: number, ended: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (ended.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      ended.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    ended.addEventListener('abort', done);
-  });
+import { setTimeout } from 'node:timers/promises';
+
+/** Spaces out the rounds of background work: waits, but no longer than until it is over. */
+export async function pause(ms: number, ended: AbortSignal): Promise<void> {
+  // It rejects only because it is over, which whoever waits looks at next.
+  await setTimeout(ms, undefined, { signal: ended }).catch(() => undefined);
 }
