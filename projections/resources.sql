@@ -40,10 +40,9 @@ create table scratchpads (
   metadata jsonb not null,
   content_revision integer not null,
   entry_count integer not null,
-  -- Of the ledger since its last clear: how many clears there were, the highest index, every index that was told of, and
-  -- of these the ones that hold no entry.
+  -- Of the ledger since its last clear: how many clears there were, every index that was told of, and of these the ones
+  -- that hold no entry.
   clears integer not null default 0,
-  last_index integer not null default 0,
   told int4multirange not null default '{}',
   gaps int4multirange not null default '{}',
   missing integer not null default 0,

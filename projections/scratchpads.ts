@@ -21,7 +21,7 @@ export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {
     perRow(counted, { owner_id: ownerId, id: scratchpadId, clears, index, at }),
   'scratchpad.entries_cleared': ({ scratchpadId, clears = null }, { ownerId, at }) => sql`
     update scratchpads
-    set clears = coalesce(${clears}, clears + 1), last_index = 0, told = '{}', gaps = '{}', missing = 0, entry_count = 0,
+    set clears = coalesce(${clears}, clears + 1), told = '{}', gaps = '{}', missing = 0, entry_count = 0,
       updated_at = greatest(updated_at, ${at}::timestamptz)
     where owner_id = ${ownerId} and id = ${scratchpadId} and clears < coalesce(${clears}, clears + 1)`,
   'scratchpad.entries_lost': ({ scratchpadId, clears, from, to }, { ownerId }) =>
@@ -37,16 +37,14 @@ export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {
 const counted = (rows: string): Sql => sql`
   update scratchpads
   set clears = latest.clears,
-    last_index = case when latest.clears > scratchpads.clears then latest.index else greatest(last_index, latest.index) end,
     told = case when latest.clears > scratchpads.clears then latest.told else scratchpads.told + latest.told end,
     gaps = case when latest.clears > scratchpads.clears then '{}' else gaps end,
     missing = case when latest.clears > scratchpads.clears then 0 else missing end,
-    entry_count = case when latest.clears > scratchpads.clears then latest.index
-      else greatest(last_index, latest.index) - missing end,
+    entry_count = case when latest.clears > scratchpads.clears then upper(latest.told) - 1
+      else upper(scratchpads.told + latest.told) - 1 - missing end,
     updated_at = greatest(updated_at, latest.at)
   from (
-    select distinct on (owner_id, id) owner_id, id, clears, max(index) as index, max(at) as at,
-      range_agg(int4range(index, index, '[]')) as told
+    select distinct on (owner_id, id) owner_id, id, clears, max(at) as at, range_agg(int4range(index, index, '[]')) as told
     from json_to_recordset(${rows}::json) as row (owner_id text, id text, clears integer, index integer, at timestamptz)
     group by owner_id, id, clears
     order by owner_id, id, clears desc) latest
@@ -63,17 +61,16 @@ interface Gap {
 /** Indexes that hold no entry any more are not counted; told twice, they are so once. */
 const withGap = ({ ownerId, scratchpadId, clears, from, to }: Gap): Sql => sql`
   with known as (
-    select case when clears = ${clears} then told else '{}' end as told, case when clears = ${clears} then gaps else '{}' end as gaps,
-      case when clears = ${clears} then last_index else 0 end as last_index
+    select case when clears = ${clears} then told else '{}' end as told, case when clears = ${clears} then gaps else '{}' end as gaps
     from scratchpads where owner_id = ${ownerId} and id = ${scratchpadId} and clears <= ${clears}),
   changed as (
     select told + int4multirange(int4range(${from}, ${to}, '[]')) as told,
-      gaps + int4multirange(int4range(${from}, ${to}, '[]')) as gaps, greatest(last_index, ${to}) as last_index from known),
+      gaps + int4multirange(int4range(${from}, ${to}, '[]')) as gaps from known),
   measured as (
     select changed.*, (select coalesce(sum(upper(gap) - lower(gap)), 0) from unnest(changed.gaps) as gap) as missing from changed)
   update scratchpads
-  set clears = ${clears}, told = measured.told, gaps = measured.gaps, last_index = measured.last_index, missing = measured.missing,
-    entry_count = measured.last_index - measured.missing
+  set clears = ${clears}, told = measured.told, gaps = measured.gaps, missing = measured.missing,
+    entry_count = upper(measured.told) - 1 - measured.missing
   from measured where owner_id = ${ownerId} and id = ${scratchpadId}`;
 
 const scratchpadRow = z.object({
@@ -140,7 +137,7 @@ export const findTold = async (db: Rows, ledgers: readonly LedgerReach[]): Promi
     ...{ owner_id: ownerId, id: scratchpadId, clears, length },
   }));
   const rows = await db.rows(sql`
-    select id, last_index as highest from scratchpads
+    select id, coalesce(upper(told) - 1, 0) as highest from scratchpads
     join json_to_recordset(${JSON.stringify(asked)}::json) as asked (owner_id text, id text, clears integer, length integer)
       using (owner_id, id, clears)
     where told @> int4range(1, asked.length + 1)`);
