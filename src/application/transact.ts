@@ -78,20 +78,14 @@ export interface Streams {
   /** The first event of a stream, whoever owns it: for streams whose name is a fence between tenants. */
   first(stream: string): Promise<DecodedEvent | undefined>;
   /**
-   * Stores the first event of a stream, under an id that no other run of the command has; undefined when another was
-   * first. Throws when that cannot be known.
+   * Stores the first event of a stream, under an id that no other run of the command has, and answers when that was
+   * (RFC 3339); undefined when another was first. Throws when that cannot be known.
    */
-  begin(stream: string, event: DomainEvent & { readonly id: string }): Promise<Begun | undefined>;
+  begin(stream: string, event: DomainEvent & { readonly id: string }): Promise<string | undefined>;
   /** Stores that a recorded outcome is being answered again. Throws when it cannot, and then it must not be answered. */
   replays(stream: string, event: DomainEvent & { readonly id: string }): Promise<bigint>;
   /** Runs work while no other of this process's commands on the stream does. */
   inTurn<Result>(stream: string, work: () => Promise<Result>): Promise<Result>;
-}
-
-/** What was stored by `begin`: where, and when (RFC 3339). */
-export interface Begun {
-  readonly position: bigint;
-  readonly at: string;
 }
 
 export interface StreamsNeeds {
@@ -216,7 +210,7 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
       try {
         const position = await appendSurely(log, stream, -1, await encoded(at, [event]));
         context.onOutcome?.(position, false);
-        return { position, at };
+        return at;
       } catch (error) {
         if (error instanceof WrongRevision) return undefined;
         throw error;

@@ -80,14 +80,14 @@ async function attemptOnce(
   // What was sealed differs from run to run, so each run's event has an id of its own: the store then never takes one for another.
   const decision = agents.enroll({ status: 'absent' }, data);
   const [event] = isRefusal(decision) ? [] : decision;
-  const begun = event && (await streams.begin(stream, { ...event, id: randomUUID() }));
-  if (!begun) {
+  const enrolledAt = event && (await streams.begin(stream, { ...event, id: randomUUID() }));
+  if (enrolledAt === undefined) {
     if (staged) await vault.discard(staged);
     const other = await streams.first(stream);
     if (!other) throw new Error('The stream that was taken is empty.');
     return recorded(other, fence, context);
   }
-  return { ...data, enrolledAt: begun.at };
+  return { ...data, enrolledAt };
 }
 
 /**
