@@ -167,6 +167,25 @@ describe('a pad that is looked at again', () => {
   });
 });
 
+describe('a pad whose keys go while it is looked at', () => {
+  it('is looked at again, and what it has lost is told', async () => {
+    const { scratchpadId, ref } = await filled(2);
+    const read = app.working.state.bind(app.working);
+    let reads = 0;
+    const state = jest.spyOn(app.working, 'state').mockImplementation(async (pad) => {
+      const there = await read(pad);
+      // It is there to the look and to the comparison with its streams, and then no more.
+      if (pad.scratchpadId === scratchpadId && (reads += 1) === 2) await app.working.destroy(ref);
+      return there;
+    });
+    for (let look = 0; look < 2; look += 1) await auditor().auditTouched();
+    state.mockRestore();
+    const lost = await told(scratchpadId, 'scratchpad.entries_lost');
+    expect(lost.map(({ data }) => [data['from'], data['to']])).toEqual([[1, 2]]);
+    expect(await app.working.exists(ref)).toBe(true);
+  });
+});
+
 describe('a request to append that is sent again', () => {
   it('answers the first outcome, and nothing is pushed', async () => {
     const { scratchpadId } = await filled(1);

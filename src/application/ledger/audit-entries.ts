@@ -17,7 +17,9 @@ const mostAtOnce = 20_000;
  */
 export async function auditEntries(pad: PadRef, before: string, work: SystemWork): Promise<boolean> {
   const { ledger: list } = await work.working.state(pad);
-  const era = list && eraOf(await work.streams.load(ledger, pad.scratchpadId), list.clears);
+  // It was there a moment ago: the next look finds out what it has lost.
+  if (!list) return false;
+  const era = eraOf(await work.streams.load(ledger, pad.scratchpadId), list.clears);
   if (!era) return true;
   const first = new Map<string, number>();
   let complete = true;
