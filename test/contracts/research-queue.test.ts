@@ -74,8 +74,8 @@ describe('the queue of research', () => {
     let kept: string | undefined;
     await research.queue.enqueue(id);
     research.startWorker(async () => {
-      tries += 1;
       kept = JSON.stringify(await redis.hgetall(`bull:research:${id}`));
+      tries += 1;
       if (tries === 1) throw new Error('a canary in the row');
     }, noSweep);
     await until(async () => (tries === 2 ? true : undefined));
