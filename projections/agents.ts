@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { credentialModes, type AgentEvent } from '../src/domain/agent/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { perRow, sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { perRow, sql } from './kit/sql.js';
 
 /** The one registry of agents. There is no column for a credential: only for how it was named. */
 export const agents = projection<AgentEvent | UserEvent>({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { metadataSchema } from '../src/domain/kernel/envelope.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { perRow, sql, type Sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { perRow, sql, type Sql } from './kit/sql.js';
 
 /**
  * The audit trail, queryable: every event of every tenant once, in the order of the log, chained by hash per tenant

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { AgentEvent } from '../src/domain/agent/events.js';
 import type { CredentialEvent } from '../src/domain/credential/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, type Rows } from './rows.js';
-import { perRow, sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, type Rows } from './kit/read-db.js';
+import { perRow, sql } from './kit/sql.js';
 
 /** Which provider credentials there are, and since when; what they are is in the vault alone. */
 export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>({

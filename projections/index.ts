@@ -2,7 +2,7 @@ import { agents } from './agents.js';
 import { audit } from './audit.js';
 import { credentials } from './credentials.js';
 import { keys } from './keys.js';
-import type { Projection } from './projection.js';
+import type { Projection } from './kit/projection.js';
 import { research } from './research.js';
 import { resources } from './resources.js';
 import { workspaces } from './workspaces.js';

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { KeyEvent } from '../src/domain/key/events.js';
 import { padRoles } from '../src/domain/scratchpad/entry-kinds.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, type Rows } from './kit/read-db.js';
+import { sql } from './kit/sql.js';
 
 /** Keys that work. A revoked one leaves the list; the audit stream remembers it. */
 export const keys = projection<KeyEvent | UserEvent>({

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { cancellations, failures, type ResearchEvent } from '../src/domain/research/events.js';
 import type { ThreadEvent } from '../src/domain/thread/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { sql } from './kit/sql.js';
 
 /** Runs of research, and the calls that were delegated in them. */
 export const research = projection<ResearchEvent | ThreadEvent | UserEvent>({

@@ -2,7 +2,7 @@ import type { ScratchpadEvent, LedgerEvent } from '../src/domain/scratchpad/even
 import type { ThreadEvent } from '../src/domain/thread/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
 import { messageRows } from './messages.js';
-import { projection } from './projection.js';
+import { projection } from './kit/projection.js';
 import { scratchpadRows } from './scratchpads.js';
 import { threadRows } from './threads.js';
 import { userRows } from './users.js';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { LedgerEvent, ScratchpadEvent } from '../src/domain/scratchpad/events.js';
 import { metadataValues } from '../src/domain/thread/events.js';
-import { stretch, type Stretch } from './page.js';
-import type { Projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { perRow, sql, type Sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import type { Projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { perRow, sql, type Sql } from './kit/sql.js';
 
 /** Rows come and go with the thread's slot (threads.ts); here is what happens to them in between. */
 export const scratchpadRows: Projection<ScratchpadEvent | LedgerEvent>['on'] = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { metadataValues, type ThreadEvent } from '../src/domain/thread/events.js';
-import { stretch, type Stretch } from './page.js';
-import type { Projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import type { Projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { sql } from './kit/sql.js';
 
 export const threadRows: Projection<Extract<ThreadEvent, { type: `thread.${string}` }>>['on'] = {
   // Nothing is shown for an owner who was erased meanwhile.

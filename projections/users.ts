@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { roles, type UserEvent } from '../src/domain/user/events.js';
-import type { Projection } from './projection.js';
-import { first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import type { Projection } from './kit/projection.js';
+import { first, type Rows } from './kit/read-db.js';
+import { sql } from './kit/sql.js';
 
 export const userRows: Projection<UserEvent>['on'] = {
   'user.created': ({ userId, name, role, workspaceId }, { at }) => sql`

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { UserEvent } from '../src/domain/user/events.js';
 import type { WorkspaceEvent } from '../src/domain/workspace/events.js';
-import { stretch, type Stretch } from './page.js';
-import { projection } from './projection.js';
-import { all, first, type Rows } from './rows.js';
-import { sql } from './sql.js';
+import { stretch, type Stretch } from './kit/page.js';
+import { projection } from './kit/projection.js';
+import { all, first, type Rows } from './kit/read-db.js';
+import { sql } from './kit/sql.js';
 
 export const workspaces = projection<WorkspaceEvent | UserEvent>({
   name: 'workspaces',

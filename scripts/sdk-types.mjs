@@ -51,7 +51,7 @@ function declarationsOf(program, source) {
 function derivedText(program) {
   const require = createRequire(import.meta.url);
   const { operations } = require('../dist/src/application/registry.js');
-  const { codesOf } = require('../dist/src/application/refusal-codes.js');
+  const { codesOf } = require('../dist/src/application/operation/refusal-codes.js');
   const { placesOf } = require('../dist/src/interfaces/sdk/names.js');
   const checker = program.getTypeChecker();
   const file = checker.getSymbolAtLocation(program.getSourceFile(derived));

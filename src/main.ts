@@ -7,14 +7,14 @@ import { BackendUnavailable } from './application/ports.js';
 import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
 import type { AloneOptions } from './infrastructure/embedded/eventstore-alone.js';
-import { StartupError } from './infrastructure/embedded/startup-error.js';
-import { makeLog } from './infrastructure/log.js';
+import { StartupError } from './infrastructure/startup-error.js';
+import { makeLog } from './infrastructure/logger.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
 import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
 import { withoutValues } from './interfaces/cli/complaint.js';
 import { UsageError } from './interfaces/cli/usage-error.js';
-import type { Role, Serving } from './serve.js';
-import { TourFailed } from './tour.js';
+import type { Role, Serving } from './composition/serve.js';
+import { TourFailed } from './interfaces/cli/tour.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -46,7 +46,7 @@ program
   .option('--url <url>', 'the server to use')
   .option('--key-file <file>', "file with the administrator's key")
   .action(async ({ url, keyFile }: { url?: string; keyFile?: string }) => {
-    const { tour } = await import('./tour.js');
+    const { tour } = await import('./interfaces/cli/tour.js');
     const config = readConfig(process.env);
     const running = url ?? (await answering(`http://${config.host}:${config.port}`));
     const own = running === undefined ? await started('all') : undefined;
@@ -72,7 +72,7 @@ program
   .description('bring the database up to this version')
   .action(async () => {
     const config = readConfig(process.env);
-    const { migrateOnly } = await import('./maintenance.js');
+    const { migrateOnly } = await import('./composition/maintenance.js');
     await migrateOnly(config, say);
   });
 
@@ -81,7 +81,7 @@ program
   .description('issue another administrator key when the first is lost, and print it')
   .action(async () => {
     const config = readConfig(process.env);
-    const { printAdministratorKey } = await import('./maintenance.js');
+    const { printAdministratorKey } = await import('./composition/maintenance.js');
     await printAdministratorKey(config, say, complain);
   });
 
@@ -92,7 +92,7 @@ program
   .description('wrap every data key under the current PALIMPSEST_KEK; a home that keeps its own gets a new one')
   .action(async () => {
     const config = readConfig(process.env);
-    const { rotateVault } = await import('./maintenance.js');
+    const { rotateVault } = await import('./composition/maintenance.js');
     await rotateVault(config, say, complain);
   });
 
@@ -145,7 +145,7 @@ program
   .option('--url <url>', 'the server; else PALIMPSEST_URL, else what login saved')
   .option('--key <key>', 'the API key; better PALIMPSEST_KEY, login, or keyFile in the map')
   .action(async (options: { redis: string; map: string; dryRun?: boolean; url?: string; key?: string }) => {
-    const { runImport } = await import('./import-notebooks.js');
+    const { runImport } = await import('./composition/import-notebooks.js');
     process.exitCode = await runImport(options, say, complain);
   });
 
@@ -154,7 +154,7 @@ addOperations(program, operations, process.argv.slice(2));
 async function started(role: Role): Promise<{ serving: Serving; stop: () => Promise<void> }> {
   const config = readConfig(process.env);
   const log = makeLog({ level: config.logLevel, fd: 2 });
-  const { serve } = await import('./serve.js');
+  const { serve } = await import('./composition/serve.js');
   const serving = await serve(config, role, log, complain);
   return { serving, stop: () => serving.stop() };
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { connect } from 'node:http2';
 import { once } from 'node:events';
 import { frame } from '../../src/infrastructure/embedded/eventstore/grpc/frames.js';
-import { WireWriter } from '../../src/infrastructure/embedded/eventstore/protocol/wire.js';
+import { WireWriter } from '../../src/infrastructure/protobuf/wire.js';
 
 /**
  * Subscribers to all events that read and discard, in a process of their own: what they cost is what it takes to send

@@ -1,4 +1,4 @@
-import type { Sql } from '../../projections/sql.js';
+import type { Sql } from '../../projections/kit/sql.js';
 
 /** An event about to be stored. `id` is a uuid; equal ids at the same expectation make a retry harmless. */
 export interface NewEvent {

@@ -1,4 +1,4 @@
-import type { Operation } from './operation.js';
+import type { Operation } from './operation/operation.js';
 import { enrollAgent } from './operations/agent/enroll-agent.js';
 import { getEnrollment } from './operations/agent/get-enrollment.js';
 import { listAgents } from './operations/agent/list-agents.js';
@@ -35,7 +35,7 @@ import { listScratchpads } from './operations/scratchpad/list-scratchpads.js';
 import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js';
 import { scratchpadHistory } from './operations/scratchpad/scratchpad-history.js';
 import { setContent } from './operations/scratchpad/set-content.js';
-import { updateScratchpad } from './operations/scratchpad/update-scratchpad.js';
+import { updateScratchpad } from './operations/scratchpad/set-metadata.js';
 import { verifyScratchpad } from './operations/scratchpad/verify-scratchpad.js';
 import { viewScratchpad } from './operations/scratchpad/view-scratchpad.js';
 import { appendScratchpad } from './operations/tools/append-scratchpad.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { parseEndpoints, type Endpoints } from './llm/endpoints.js';
-import { StartupError } from './embedded/startup-error.js';
+import { StartupError } from './startup-error.js';
 import { makeKekRing, parseKek, type Kek, type KekRing } from './vault/kek-ring.js';
 
 const url = (...schemes: readonly string[]) =>

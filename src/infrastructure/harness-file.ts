@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { builtInHarnesses, type Harness, type HarnessRegistry } from '../application/harnesses.js';
-import { slug } from '../application/schemas.js';
+import { builtInHarnesses, type Harness, type HarnessRegistry } from '../application/ports/harnesses.js';
+import { slug } from '../application/kernel/schemas.js';
 
 const harnessFile = z.array(
   z.strictObject({

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { StartupError } from './embedded/startup-error.js';
+import { StartupError } from './startup-error.js';
 import { makeKekRing, parseKek, type Kek, type KekRing } from './vault/kek-ring.js';
 
 const kekFile = (home: string): string => join(home, 'kek');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { makeStreams } from '../../src/application/transact.js';
+import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { agentIdOf, credentialIdOf } from '../../src/application/enrollment/fence.js';
-import { reapStaged } from '../../src/application/enrollment/reap.js';
-import { settledCredentials } from '../../src/application/enrollment/settle.js';
+import { reapStaged } from '../../src/application/enrollment/reaper.js';
+import { settledCredentials } from '../../src/application/enrollment/staged-versions.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
 import { OutcomeUnknown, WrongRevision, type EventLog, type NewEvent } from '../../src/application/ports.js';
-import { codesOf } from '../../src/application/refusal-codes.js';
+import { codesOf } from '../../src/application/operation/refusal-codes.js';
 import { operations } from '../../src/application/registry.js';
-import { Secret } from '../../src/application/secret.js';
-import type { SystemNeeds } from '../../src/application/system-work.js';
-import { makeStreams } from '../../src/application/transact.js';
+import { Secret } from '../../src/application/kernel/secret.js';
+import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
+import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { refuse, type Refusal } from '../../src/domain/kernel/refusal.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({

@@ -11,8 +11,8 @@ import { scratchpad } from '../../src/domain/scratchpad/scratchpad.js';
 import { thread } from '../../src/domain/thread/thread.js';
 import { user } from '../../src/domain/user/user.js';
 import { workspace } from '../../src/domain/workspace/workspace.js';
-import { decode, encode } from '../../src/application/codec.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { decode, encode } from '../../src/application/event-sourcing/codec.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 
 const ownerId = 'user_1';
 const id = '00000000-0000-5000-8000-000000000001';

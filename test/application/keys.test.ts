@@ -1,6 +1,6 @@
-import { systemWorkFor } from '../../src/application/system-work.js';
-import { scratchpadLife } from '../../src/application/reactions/scratchpad-life.js';
-import { makeStreams } from '../../src/application/transact.js';
+import { systemWorkFor } from '../../src/application/tenancy/tenants.js';
+import { scratchpadLife } from '../../src/application/reactions/scratchpads.js';
+import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { key } from '../../src/domain/key/key.js';
 import { erase, user } from '../../src/domain/user/user.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerAuditor, type AuditorOptions } from '../../src/application/ledger/auditor.js';
-import { newId } from '../../src/application/ids.js';
-import { sweep } from '../../src/application/ledger/sweep.js';
+import { LedgerAuditor, type AuditorOptions } from '../../src/application/scratchpad/maintenance/auditor.js';
+import { newId } from '../../src/application/kernel/ids.js';
+import { sweep } from '../../src/application/scratchpad/maintenance/sweep.js';
 import { BackendUnavailable, type Entry, type PadRef, type ReadDbs } from '../../src/application/ports.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 /** An event log that fails when it is told to, as if the process had died before the append. */

@@ -1,8 +1,8 @@
-import { LiveReply, type Told } from '../../src/application/live-reply.js';
+import { LiveReply, type Told } from '../../src/application/gateway/live-stream.js';
 import type { EventLog } from '../../src/application/ports.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { makeLiveEvents } from '../../src/infrastructure/live/live-events.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { makeLiveEvents } from '../../src/application/event-sourcing/live-feed/live-feed.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 import { stored, threadUpdated } from '../support/stored.js';
 

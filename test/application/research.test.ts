@@ -5,10 +5,10 @@ import {
   type Conversation,
   type Models,
   type Said,
-} from '../../src/application/model.js';
-import { RunEnded } from '../../src/application/research/endings.js';
-import { makeResearchRuntime } from '../../src/application/research/runtime.js';
-import { makeStreams } from '../../src/application/transact.js';
+} from '../../src/application/ports/models.js';
+import { RunEnded } from '../../src/application/agents/outcome.js';
+import { makeResearchRuntime } from '../../src/application/research/run.js';
+import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { claim, research } from '../../src/domain/research/research.js';
 import type { PadRole } from '../../src/domain/scratchpad/entry-kinds.js';

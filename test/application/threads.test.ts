@@ -1,4 +1,4 @@
-import { newId } from '../../src/application/ids.js';
+import { newId } from '../../src/application/kernel/ids.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 interface Thread {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { projections } from '../../projections/index.js';
-import { sql } from '../../projections/sql.js';
+import { sql } from '../../projections/kit/sql.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';

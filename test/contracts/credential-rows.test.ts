@@ -1,8 +1,8 @@
 import { projections } from '../../projections/index.js';
-import { sql } from '../../projections/sql.js';
+import { sql } from '../../projections/kit/sql.js';
 import type { DomainEvent } from '../../src/domain/kernel/decider.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';

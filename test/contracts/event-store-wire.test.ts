@@ -1,17 +1,17 @@
 import { AllStreamPosition, StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import { Status } from '@eventstore/db-client/generated/status_pb.js';
 import { BatchAppendReq, BatchAppendResp, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { WireWriter } from '../../src/infrastructure/embedded/eventstore/protocol/wire.js';
+import { WireWriter } from '../../src/infrastructure/protobuf/wire.js';
 import { batchRequest, readBatchAnswer } from '../../src/infrastructure/eventstore/batch-wire.js';
 import type { IncomingCall } from '../../src/infrastructure/eventstore/calls.js';
-import { LiveEvents } from '../../src/infrastructure/eventstore/live-events.js';
+import { LiveEvents } from '../../src/infrastructure/eventstore/subscription-buffer.js';
 import {
   readAnswer,
   readRequest,
   subscribeRequest,
   type ReadAnswer,
 } from '../../src/infrastructure/eventstore/read-wire.js';
-import { newEvent } from './event-log-contract.js';
+import { newEvent } from './event-store-contract.js';
 
 const correlationId = '0f8fad5b-d9cb-469f-a165-00000000002a';
 const bytesOf = (message: { serializeBinary(): Uint8Array }) => Buffer.from(message.serializeBinary());

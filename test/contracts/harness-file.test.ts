@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtInHarnesses, takesProvider } from '../../src/application/harnesses.js';
+import { builtInHarnesses, takesProvider } from '../../src/application/ports/harnesses.js';
 import { HarnessFileUnreadable, makeHarnessRegistry } from '../../src/infrastructure/harness-file.js';
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { CredentialMissing, ModelFailed, type Conversation, type Mind } from '../../src/application/model.js';
-import { Secret } from '../../src/application/secret.js';
+import { CredentialMissing, ModelFailed, type Conversation, type Mind } from '../../src/application/ports/models.js';
+import { Secret } from '../../src/application/kernel/secret.js';
 import type { Dialect } from '../../src/infrastructure/llm/endpoints.js';
 import { parseEndpoints } from '../../src/infrastructure/llm/endpoints.js';
 import { makeModels } from '../../src/infrastructure/llm/models.js';

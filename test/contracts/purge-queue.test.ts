@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { BackendUnavailable, type Log, type PadRef } from '../../src/application/ports.js';
 import { openPurges, type Purges } from '../../src/infrastructure/bullmq/purges.js';
-import { openWorkingState, type RedisWorkingState } from '../../src/infrastructure/redis/working-state.js';
+import {
+  openWorkingState,
+  type RedisWorkingState,
+} from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
-import { at, entry, newPad } from './working-state-contract.js';
+import { at, entry, newPad } from './scratchpad-store-contract.js';
 
 const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

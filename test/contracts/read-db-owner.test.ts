@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { projections } from '../../projections/index.js';
-import { sql } from '../../projections/sql.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { sql } from '../../projections/kit/sql.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { followReadModels } from '../../src/infrastructure/postgres/read-models.js';
+import { followReadModels } from '../../src/infrastructure/postgres/watermark.js';
 import { makeProjectionControl } from '../../src/infrastructure/projector/control.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';
 import { freshDatabase } from '../support/database.js';

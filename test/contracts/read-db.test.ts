@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { Client } from 'pg';
-import { sql } from '../../projections/sql.js';
+import { sql } from '../../projections/kit/sql.js';
 import { BackendUnavailable, type ReadDbs } from '../../src/application/ports.js';
 import { appRoleOf, appRoleUrl } from '../../src/infrastructure/postgres/app-role.js';
 import { connectAlone, openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { RunEnded } from '../../src/application/research/endings.js';
-import type { ResearchRuntime } from '../../src/application/research/runtime.js';
+import { RunEnded } from '../../src/application/agents/outcome.js';
+import type { ResearchRuntime } from '../../src/application/research/run.js';
 import { openResearchQueue, type RunningResearchQueue } from '../../src/infrastructure/bullmq/research.js';
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';

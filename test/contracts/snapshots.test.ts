@@ -1,4 +1,4 @@
-import { sql } from '../../projections/sql.js';
+import { sql } from '../../projections/kit/sql.js';
 import type { Snapshot } from '../../src/application/ports.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { startKeyUsage } from '../../src/infrastructure/postgres/key-usage.js';

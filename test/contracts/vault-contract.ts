@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { credentialIdOf } from '../../src/application/enrollment/fence.js';
-import { Secret } from '../../src/application/secret.js';
-import type { Vault } from '../../src/application/vault.js';
+import { Secret } from '../../src/application/kernel/secret.js';
+import type { Vault } from '../../src/application/ports/credential-vault.js';
 
 /** What every vault promises. `later` lets at least these milliseconds pass by the vault's own clock. */
 export function vaultContract(

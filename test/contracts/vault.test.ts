@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sql } from '../../projections/sql.js';
-import { Secret } from '../../src/application/secret.js';
-import { Unsealable, type Vault } from '../../src/application/vault.js';
-import { makeLog } from '../../src/infrastructure/log.js';
+import { sql } from '../../projections/kit/sql.js';
+import { Secret } from '../../src/application/kernel/secret.js';
+import { Unsealable, type Vault } from '../../src/application/ports/credential-vault.js';
+import { makeLog } from '../../src/infrastructure/logger.js';
 import { MemoryVault } from '../../src/infrastructure/memory/vault.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import { makeSubjectKeys } from '../../src/infrastructure/postgres/subject-keys.js';
+import { makeSubjectKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
 import { assertKeysThere } from '../../src/infrastructure/vault/assert-keys.js';
 import { seal } from '../../src/infrastructure/vault/aes-gcm.js';
 import { openValue, rewrap } from '../../src/infrastructure/vault/envelope.js';

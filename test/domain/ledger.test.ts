@@ -1,7 +1,7 @@
 import { fold } from '../../src/domain/kernel/decider.js';
 import type { LedgerEvent } from '../../src/domain/scratchpad/events.js';
 import { currentEra, entriesIn, eraOf, ledger } from '../../src/domain/scratchpad/ledger.js';
-import { above, gapsIn, holds, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/ranges.js';
+import { above, gapsIn, holds, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/index-ranges.js';
 
 const scratchpadId = 'sp_1';
 const appended = (index: number, clears = 0): LedgerEvent => ({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Operation } from '../../src/application/operation.js';
+import type { Operation } from '../../src/application/operation/operation.js';
 import { operations } from '../../src/application/registry.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
-import { makeLog } from '../../src/infrastructure/log.js';
+import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
+import { makeLog } from '../../src/infrastructure/logger.js';
 import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestClient, RestReply } from '../support/rest-client.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Sql } from '../../projections/sql.js';
-import { newId } from '../../src/application/ids.js';
-import type { Operation } from '../../src/application/operation.js';
+import type { Sql } from '../../projections/kit/sql.js';
+import { newId } from '../../src/application/kernel/ids.js';
+import type { Operation } from '../../src/application/operation/operation.js';
 import type { ReadDb, ReadDbs } from '../../src/application/ports.js';
 import { operations } from '../../src/application/registry.js';
-import { isIdSchema } from '../../src/application/schemas.js';
-import { makeContainer, T } from '../../src/container.js';
-import { makeLog } from '../../src/infrastructure/log.js';
+import { isIdSchema } from '../../src/application/kernel/schemas.js';
+import { makeContainer, T } from '../../src/composition/container.js';
+import { makeLog } from '../../src/infrastructure/logger.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import type { Database } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { startRestServer } from '../../src/interfaces/rest/server.js';
+import { startRestServer } from '../../src/interfaces/http/server.js';
 import { startStack, type Stack } from '../support/stack.js';
 
 /**

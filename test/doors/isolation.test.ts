@@ -9,11 +9,11 @@ import { findScratchpad, findScratchpadOfThread } from '../../projections/scratc
 import { findThread, listThreads } from '../../projections/threads.js';
 import { findUser } from '../../projections/users.js';
 import { findWorkspace } from '../../projections/workspaces.js';
-import type { Operation } from '../../src/application/operation.js';
-import { newId, type IdKind } from '../../src/application/ids.js';
+import type { Operation } from '../../src/application/operation/operation.js';
+import { newId, type IdKind } from '../../src/application/kernel/ids.js';
 import { operations } from '../../src/application/registry.js';
-import { isIdSchema } from '../../src/application/schemas.js';
-import { makeLog } from '../../src/infrastructure/log.js';
+import { isIdSchema } from '../../src/application/kernel/schemas.js';
+import { makeLog } from '../../src/infrastructure/logger.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
 import { rpc } from '../support/mcp-client.js';

@@ -1,9 +1,9 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { allScopes } from '../../src/application/caller.js';
-import type { Operation } from '../../src/application/operation.js';
+import { allScopes } from '../../src/application/access/caller.js';
+import type { Operation } from '../../src/application/operation/operation.js';
 import { operations } from '../../src/application/registry.js';
-import { toolsOf } from '../../src/application/tools.js';
+import { toolsOf } from '../../src/application/operation/tools.js';
 import { mcpClient, rpc } from '../support/mcp-client.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
 

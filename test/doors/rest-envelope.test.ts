@@ -1,7 +1,7 @@
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
-import type { Gateway, Request, Success } from '../../src/application/gateway.js';
+import type { Gateway, Request, Success } from '../../src/application/gateway/gateway.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
-import { startRestServer } from '../../src/interfaces/rest/server.js';
+import { startRestServer } from '../../src/interfaces/http/server.js';
 import { statuses } from '../../src/interfaces/statuses.js';
 import { parsed, send, type Sent } from './rest-requests.js';
 import { goodKey, makeOperations, noteId, poorKey, startStand, uuid, type Stand } from './rest-stand.js';

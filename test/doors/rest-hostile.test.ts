@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { scanJson } from '../../src/interfaces/rest/json-scan.js';
+import { scanJson } from '../../src/interfaces/http/json-scan.js';
 import { hostileBodies } from './hostile-bodies.js';
 import { parsed, send, sendRaw, type Sent } from './rest-requests.js';
 import { noteId, startStand, uuid, type Stand } from './rest-stand.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import type { Operation } from '../../src/application/operation.js';
-import { startRestServer } from '../../src/interfaces/rest/server.js';
+import type { Operation } from '../../src/application/operation/operation.js';
+import { startRestServer } from '../../src/interfaces/http/server.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { parsed, send, type Sent } from './rest-requests.js';
 import { makeOperations, noteId, startStand, uuid, type Stand } from './rest-stand.js';

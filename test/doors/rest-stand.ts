@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import type { Caller } from '../../src/application/caller.js';
-import { makeGateway } from '../../src/application/gateway.js';
-import { operation, type Operation } from '../../src/application/operation.js';
+import type { Caller } from '../../src/application/access/caller.js';
+import { makeGateway } from '../../src/application/gateway/gateway.js';
+import { operation, type Operation } from '../../src/application/operation/operation.js';
 import type { Log } from '../../src/application/ports.js';
-import { id, metadata, name, paging, text, time } from '../../src/application/schemas.js';
-import { StreamQueues } from '../../src/application/transact.js';
+import { id, metadata, name, paging, text, time } from '../../src/application/kernel/schemas.js';
+import { StreamQueues } from '../../src/application/event-sourcing/aggregates.js';
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { mcpDoor } from '../../src/interfaces/mcp/door.js';
-import { startRestServer, type RestServer } from '../../src/interfaces/rest/server.js';
+import { startRestServer, type RestServer } from '../../src/interfaces/http/server.js';
 
 /** A door with a small registry of its own behind it: the real gateway, and operations that need no backend. */
 export interface Stand {

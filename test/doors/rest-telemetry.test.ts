@@ -33,7 +33,7 @@ describe('metrics', () => {
 describe('the log', () => {
   // In a process of its own, because it writes to stdout.
   const logged = (level: string, call: string): readonly Readonly<Record<string, unknown>>[] => {
-    const file = JSON.stringify(join(__dirname, '../../src/infrastructure/log.ts'));
+    const file = JSON.stringify(join(__dirname, '../../src/infrastructure/logger.ts'));
     const script = `const { makeLog } = require(${file}); const log = makeLog({ level: '${level}' }); ${call}; void log.flush().then(() => process.exit());`;
     const { stdout } = spawnSync(process.execPath, ['--require', 'tsx/cjs', '--eval', script], { encoding: 'utf8' });
     const lines = stdout.trimEnd().split('\n');

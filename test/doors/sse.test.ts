@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { newId } from '../../src/application/ids.js';
+import { newId } from '../../src/application/kernel/ids.js';
 import { eventually } from '../support/eventually.js';
 import { openEvents } from '../support/sse.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
+import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import { crashingCommands, type CrashingCommand, type Prepared, type Sight } from './rig/crashing-commands.js';

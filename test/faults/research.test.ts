@@ -1,5 +1,5 @@
 import type { StoredEvent } from '../../src/application/ports.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
+import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import type { Caller } from './rig/caller.js';

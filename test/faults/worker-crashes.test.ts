@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-log.js';
-import { openWorkingState } from '../../src/infrastructure/redis/working-state.js';
+import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
+import { openWorkingState } from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import { leftovers, type Bench, type Leftover } from './rig/leftovers.js';

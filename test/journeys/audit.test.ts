@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { projections } from '../../projections/index.js';
-import { digestOf } from '../../src/application/canonical.js';
+import { digestOf } from '../../src/application/kernel/canonical-json.js';
 import { startStack, type Stack } from '../support/stack.js';
 
 interface Exported {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../src/application/ids.js';
-import { entryText } from '../../src/infrastructure/redis/entry-form.js';
+import { newId } from '../../src/application/kernel/ids.js';
+import { entryText } from '../../src/infrastructure/redis/scratchpad-store/entry-form.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';

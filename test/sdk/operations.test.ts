@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Operation } from '../../src/application/operation.js';
+import type { Operation } from '../../src/application/operation/operation.js';
 import { operations } from '../../src/application/registry.js';
 import { Palimpsest } from '../../src/interfaces/sdk/index.js';
 import { placesOf } from '../../src/interfaces/sdk/names.js';

@@ -1,29 +1,29 @@
-import { makeAuthenticate } from '../../src/application/authenticate.js';
-import { administratorId, ensureAdministrator } from '../../src/application/administrator.js';
-import type { ProjectionControl } from '../../src/application/context.js';
+import { makeAuthenticate } from '../../src/application/access/authenticate.js';
+import { administratorId, ensureAdministrator } from '../../src/application/access/administrator.js';
+import type { ProjectionControl } from '../../src/application/operation/context.js';
 import {
   makeGateway,
   type Gateway,
   type GatewayNeeds,
   type Reply,
   type Request,
-} from '../../src/application/gateway.js';
-import { GatheredAppends } from '../../src/application/gathered-appends.js';
-import { builtInHarnesses } from '../../src/application/harnesses.js';
-import { makeKeyMaker } from '../../src/application/keys.js';
-import { AggregateStore } from '../../src/application/loaded.js';
-import type { Models } from '../../src/application/model.js';
+} from '../../src/application/gateway/gateway.js';
+import { GatheredAppends } from '../../src/application/event-sourcing/fact-recorder.js';
+import { builtInHarnesses } from '../../src/application/ports/harnesses.js';
+import { makeKeyMaker } from '../../src/application/access/api-keys.js';
+import { AggregateStore } from '../../src/application/event-sourcing/aggregate-store.js';
+import type { Models } from '../../src/application/ports/models.js';
 import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
 import { operations } from '../../src/application/registry.js';
-import { makeStreams, StreamQueues } from '../../src/application/transact.js';
+import { makeStreams, StreamQueues } from '../../src/application/event-sourcing/aggregates.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { makeLiveEvents } from '../../src/infrastructure/live/live-events.js';
+import { makeLiveEvents } from '../../src/application/event-sourcing/live-feed/live-feed.js';
 import { makeModels } from '../../src/infrastructure/llm/models.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-log.js';
+import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
 import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/subject-keys.js';
+import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { MemoryVault } from '../../src/infrastructure/memory/vault.js';
-import { MemoryWorkingState } from '../../src/infrastructure/memory/working-state.js';
+import { MemoryWorkingState } from '../../src/infrastructure/memory/scratchpad-store.js';
 
 const pepper = Buffer.alloc(32, 7);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Said } from '../../src/application/model.js';
+import type { Said } from '../../src/application/ports/models.js';
 
 /** A request as a provider gets it. */
 export interface ModelRequest {

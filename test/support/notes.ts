@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { EventOf } from '../../src/domain/kernel/decider.js';
 import type { keyEvents } from '../../src/domain/key/events.js';
 import type { threadEvents } from '../../src/domain/thread/events.js';
-import { projection } from '../../projections/projection.js';
-import { sql } from '../../projections/sql.js';
+import { projection } from '../../projections/kit/projection.js';
+import { sql } from '../../projections/kit/sql.js';
 
 /** Small projections for suites about the machinery itself. */
 export const notesFolder = join(__dirname, 'projections');

@@ -4,9 +4,9 @@ const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const built = join(__dirname, '../../dist');
-const { MemoryEventLog } = require(join(built, 'src/infrastructure/memory/event-log.js'));
+const { MemoryEventLog } = require(join(built, 'src/infrastructure/memory/event-store.js'));
 const { openDatabase } = require(join(built, 'src/infrastructure/postgres/database.js'));
-const { makeSubjectKeys } = require(join(built, 'src/infrastructure/postgres/subject-keys.js'));
+const { makeSubjectKeys } = require(join(built, 'src/infrastructure/postgres/personal-data-keys.js'));
 const { startProjector } = require(join(built, 'src/infrastructure/projector/projector.js'));
 const { projections } = require(join(built, 'projections/index.js'));
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { encode } from '../../src/application/codec.js';
+import { encode } from '../../src/application/event-sourcing/codec.js';
 import type { NewEvent, SubjectKeys } from '../../src/application/ports.js';
 import type { DomainEvent } from '../../src/domain/kernel/decider.js';
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import * as agents from '../../domain/agent/agent.js';
 import { agentEvents, type AgentEvent, type Fence } from '../../domain/agent/events.js';
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
-import type { DecodedEvent } from '../codec.js';
-import type { OperationContext } from '../context.js';
-import type { Secret } from '../secret.js';
-import { idempotencyCollision } from '../transact.js';
-import type { VersionRef } from '../vault.js';
+import type { DecodedEvent } from '../event-sourcing/codec.js';
+import type { OperationContext } from '../operation/context.js';
+import type { Secret } from '../kernel/secret.js';
+import { idempotencyCollision } from '../event-sourcing/aggregates.js';
+import type { VersionRef } from '../ports/credential-vault.js';
 import { agentIdOf, credentialIdOf, fenceOf } from './fence.js';
 import { unmetPrecondition } from './preconditions.js';
 

@@ -1,6 +1,6 @@
 import type { Fence } from '../../domain/agent/events.js';
-import type { Caller } from '../caller.js';
-import { derivedId, derivedUuid } from '../ids.js';
+import type { Caller } from '../access/caller.js';
+import { derivedId, derivedUuid } from '../kernel/ids.js';
 
 export const enrollOperation = 'agent.enroll';
 

@@ -1,8 +1,8 @@
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
-import type { OperationContext } from '../context.js';
-import { takesProvider } from '../harnesses.js';
+import type { OperationContext } from '../operation/context.js';
+import { takesProvider } from '../ports/harnesses.js';
 import type { Enrollment } from './enroll.js';
-import { settleAll } from './settle.js';
+import { settleAll } from './staged-versions.js';
 
 /** What keeps a well-formed enrollment from being done now, if anything does. */
 export async function unmetPrecondition(

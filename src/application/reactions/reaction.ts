@@ -1,5 +1,5 @@
-import type { DecodedEvent } from '../codec.js';
-import type { ErasureWork } from '../erasure.js';
+import type { DecodedEvent } from '../event-sourcing/codec.js';
+import type { ErasureWork } from '../erasure/erase-owner.js';
 import type { StoredEvent } from '../ports.js';
 
 /**

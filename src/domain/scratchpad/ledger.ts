@@ -1,6 +1,6 @@
 import type { Aggregate } from '../kernel/decider.js';
 import type { LedgerEvent } from './events.js';
-import { highest, sizeOf, withRange, type Ranges } from './ranges.js';
+import { highest, sizeOf, withRange, type Ranges } from './index-ranges.js';
 
 /** The entries between two clears. Within it an index names one entry for good; the next clear begins the numbering again. */
 export interface Era {

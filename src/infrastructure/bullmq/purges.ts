@@ -8,7 +8,7 @@ import {
   type WorkingState,
 } from '../../application/ports.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
-import { within } from './within.js';
+import { within } from '../../application/kernel/concurrency/deadline.js';
 
 const queueName = 'purges';
 const enqueuedWithinMs = 3_000;

@@ -1,13 +1,13 @@
 import { Queue, UnrecoverableError, Worker, type Job, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import { describeFault } from '../../application/gateway.js';
+import { describeFault } from '../../application/gateway/gateway.js';
 import { BackendUnavailable, type Log } from '../../application/ports.js';
-import type { ResearchQueue } from '../../application/research/open-runs.js';
-import { RunEnded } from '../../application/research/endings.js';
-import type { ResearchRuntime } from '../../application/research/runtime.js';
-import { pause } from '../pause.js';
+import type { ResearchQueue } from '../../application/research/requeue.js';
+import { RunEnded } from '../../application/agents/outcome.js';
+import type { ResearchRuntime } from '../../application/research/run.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
-import { within } from './within.js';
+import { within } from '../../application/kernel/concurrency/deadline.js';
 
 const queueName = 'research';
 const enqueuedWithinMs = 3_000;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { lastLogLine, logFile, type Home } from './home.js';
 import type { Keeper, Kept } from './kept.js';
 import type { Place } from './place.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** A backend that serves and is watched: should it end by itself, it is started again at the same address. */
 export interface Backend {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** The compiled file of a module below this folder. Children are plain node processes, also when this runs from source. */
 export function compiled(module: string): string {

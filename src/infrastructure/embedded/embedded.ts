@@ -8,7 +8,7 @@ import { placeFor } from './place.js';
 import { startPostgres } from './postgres.js';
 import { startRedis } from './redis.js';
 import { serviceUser } from './service-user.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 export interface EmbeddedOptions {
   /** PALIMPSEST_HOME; made when it is missing. */

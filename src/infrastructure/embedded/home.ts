@@ -13,7 +13,7 @@ import {
 import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { lockFolder } from './home-lock.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 const longLogBytes = 8 * 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from './home.js';
 import { canReach, type RunAs } from './service-user.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** Where root keeps what the service user must reach and cannot reach elsewhere. */
 export const systemFolder = '/var/lib/palimpsest';

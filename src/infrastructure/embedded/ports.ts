@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Home } from './home.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 const host = '127.0.0.1';
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { makeSystemFolder, systemFolder } from './place.js';
 import { canReach, type RunAs } from './service-user.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** The folder with `initdb` and `postgres`, reachable for the user that will run them. */
 export function postgresBinaries(runAs: RunAs | undefined, log: (line: string) => void): string {

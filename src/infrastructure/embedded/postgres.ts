@@ -9,7 +9,7 @@ import { privateFolder } from './place.js';
 import { onKeptPort } from './ports.js';
 import { postgresBinaries } from './postgres-binaries.js';
 import { endStrays } from './postgres-strays.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { supervise } from './supervise.js';
 
 const name = 'postgres';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** What finding Redis needs to know of the machine. */
 export interface Machine {

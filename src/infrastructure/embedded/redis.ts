@@ -7,7 +7,7 @@ import type { Kept } from './kept.js';
 import { privateFolder } from './place.js';
 import { onKeptPort } from './ports.js';
 import { redisBinary } from './redis-binary.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { supervise } from './supervise.js';
 import { isTorn, takeBackTornWrite } from './torn-write.js';
 

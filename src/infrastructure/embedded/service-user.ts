@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** An operating-system user that a backend runs as. */
 export interface RunAs {

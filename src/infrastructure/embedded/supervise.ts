@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BackendNeeds } from './backend.js';
 import type { Kept } from './kept.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 const patience = [0, 250, 1000, 4000];
 const calmMs = 60_000;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Place } from './place.js';
-import { StartupError } from './startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 /** What Redis says last when its log of writes ends in the midst of one, and it may not pass over that. */
 export const isTorn = (lastWords: string): boolean =>

@@ -1,4 +1,4 @@
-import { putVarint, varintLength, WireReader, WireWriter } from '../embedded/eventstore/protocol/wire.js';
+import { putVarint, varintLength, WireReader, WireWriter } from '../protobuf/wire.js';
 import type { Expected, NewEvent } from '../../application/ports.js';
 
 // The messages of BatchAppend, written by hand: the generated ones cost more than the rest of an append together.

@@ -2,7 +2,7 @@ import { EventStoreDBClient } from '@eventstore/db-client';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../application/ports.js';
-import { StartupError } from '../embedded/startup-error.js';
+import { StartupError } from '../startup-error.js';
 
 type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
 

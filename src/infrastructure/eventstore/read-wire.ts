@@ -1,4 +1,4 @@
-import { WireReader, WireWriter } from '../embedded/eventstore/protocol/wire.js';
+import { WireReader, WireWriter } from '../protobuf/wire.js';
 import type { StoredEvent } from '../../application/ports.js';
 
 // The messages of Read, written by hand: reading one event costs a fifth of what it does with the generated ones.

@@ -3,7 +3,7 @@ import type { EventLog, Log, StoredEvent, Subscription, SubscriptionListener } f
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { brief, discoveryFailed } from './failures.js';
-import { LiveEvents } from './live-events.js';
+import { LiveEvents } from './subscription-buffer.js';
 import { subscribeRequest } from './read-wire.js';
 
 /** The server speaks of stretches without our events once in this many times 32 events. */

@@ -1,5 +1,5 @@
-import { CredentialMissing, type Mind, type Models } from '../../application/model.js';
-import { Unsealable, type Vault } from '../../application/vault.js';
+import { CredentialMissing, type Mind, type Models } from '../../application/ports/models.js';
+import { Unsealable, type Vault } from '../../application/ports/credential-vault.js';
 import { knownEndpoints, type Endpoint, type Endpoints } from './endpoints.js';
 import { makeOfflineModel } from './offline-model.js';
 import { makeProviderModel } from './provider-model.js';

@@ -1,4 +1,4 @@
-import type { Conversation, Model, Place, Said, ToolCall } from '../../application/model.js';
+import type { Conversation, Model, Place, Said, ToolCall } from '../../application/ports/models.js';
 
 /**
  * The harness without a model: the same conversation is always answered alike. A supervisor writes a plan, delegates to

@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage as SdkMessage, ToolSet } from 'ai';
-import { ModelFailed, type Conversation, type Model, type ModelMessage } from '../../application/model.js';
-import type { Secret } from '../../application/secret.js';
+import { ModelFailed, type Conversation, type Model, type ModelMessage } from '../../application/ports/models.js';
+import type { Secret } from '../../application/kernel/secret.js';
 import type { Endpoint } from './endpoints.js';
 
 /** Tried again by the SDK, with back-off, where the provider says that this may help. */

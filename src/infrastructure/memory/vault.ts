@@ -1,6 +1,6 @@
 import { credentialIdOf } from '../../application/enrollment/fence.js';
-import type { Secret } from '../../application/secret.js';
-import type { Activation, StagedVersion, Vault, VersionRef } from '../../application/vault.js';
+import type { Secret } from '../../application/kernel/secret.js';
+import type { Activation, StagedVersion, Vault, VersionRef } from '../../application/ports/credential-vault.js';
 
 interface Version {
   readonly ref: VersionRef;

@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
-import { purposeKey } from '../../application/keys.js';
-import { StartupError } from '../embedded/startup-error.js';
+import { purposeKey } from '../../application/access/api-keys.js';
+import { StartupError } from '../startup-error.js';
 
 /** Postgres cuts names at this many bytes. */
 const longestName = 63;

@@ -1,7 +1,7 @@
 import { Client, Pool, type ClientBase, type PoolClient } from 'pg';
-import type { Sql } from '../../../projections/sql.js';
+import type { Sql } from '../../../projections/kit/sql.js';
 import type { Log } from '../../application/ports.js';
-import { StartupError } from '../embedded/startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { appRoleOfUrl, appRoleUrl } from './app-role.js';
 import { asPortFault } from './faults.js';
 import { runTogether, type Outcome } from './pipeline.js';

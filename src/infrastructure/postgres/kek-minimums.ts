@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../../../projections/sql.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { Statements } from './database.js';
 import { lockNumbers } from './locks.js';
 

@@ -1,4 +1,4 @@
-import { sql } from '../../../projections/sql.js';
+import { sql } from '../../../projections/kit/sql.js';
 import type { Clock, KeyUsage, Log } from '../../application/ports.js';
 import type { Statements } from './database.js';
 

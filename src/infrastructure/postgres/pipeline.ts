@@ -1,5 +1,5 @@
 import { DatabaseError, type ClientBase, type Connection, type FieldDef, type Submittable } from 'pg';
-import type { Sql } from '../../../projections/sql.js';
+import type { Sql } from '../../../projections/kit/sql.js';
 import { readerOf, writeValue, type ReadValue } from './values.js';
 
 /** What one statement of a batch did. `count` is the number of rows it touched or answered. */

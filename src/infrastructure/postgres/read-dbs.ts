@@ -1,4 +1,4 @@
-import { sql, type Sql } from '../../../projections/sql.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { ReadDb, ReadDbs } from '../../application/ports.js';
 import type { Database, Statements } from './database.js';
 import { StatementFailed, type Outcome } from './pipeline.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeIdentifier, type ClientBase } from 'pg';
-import type { Projection } from '../../../projections/projection.js';
+import type { Projection } from '../../../projections/kit/projection.js';
 import { secureTables } from './tenancy.js';
 
 /** Where the projections' `.sql` files are, in the sources and in what is built from them alike. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql } from '../../../projections/sql.js';
+import { sql } from '../../../projections/kit/sql.js';
 import type { Snapshots } from '../../application/ports.js';
 import type { Statements } from './database.js';
 

@@ -1,5 +1,5 @@
 import { escapeIdentifier, type ClientBase } from 'pg';
-import { StartupError } from '../embedded/startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { readModelSchema } from './database.js';
 
 /** The setting that holds the tenant for the length of one transaction. */

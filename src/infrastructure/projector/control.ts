@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sql } from '../../../projections/sql.js';
-import { mostLag, type ProjectionControl } from '../../application/context.js';
+import { sql } from '../../../projections/kit/sql.js';
+import { mostLag, type ProjectionControl } from '../../application/operation/context.js';
 import { BackendUnavailable, type EventLog } from '../../application/ports.js';
-import type { Projection } from '../../../projections/projection.js';
+import type { Projection } from '../../../projections/kit/projection.js';
 import type { Statements } from '../postgres/database.js';
 import { requestsChannel } from './requests.js';
 

@@ -1,11 +1,11 @@
-import { describeFault } from '../../application/gateway.js';
-import { LedgerAuditor, type AuditorOptions } from '../../application/ledger/auditor.js';
-import { purgeAgain, sweep } from '../../application/ledger/sweep.js';
+import { describeFault } from '../../application/gateway/gateway.js';
+import { LedgerAuditor, type AuditorOptions } from '../../application/scratchpad/maintenance/auditor.js';
+import { purgeAgain, sweep } from '../../application/scratchpad/maintenance/sweep.js';
 import type { Log, PurgeQueue } from '../../application/ports.js';
-import type { SystemNeeds } from '../../application/system-work.js';
+import type { SystemNeeds } from '../../application/tenancy/tenants.js';
 import { lockNumbers } from '../postgres/locks.js';
-import { startLeading, type Leading } from './lead.js';
-import { pause } from '../pause.js';
+import { startLeading, type Leading } from '../postgres/leader-lease.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 
 export interface LedgerAuditorNeeds extends AuditorOptions {
   /** The database owner's URL. */

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { sql, type Sql } from '../../../projections/sql.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { StoredEvent } from '../../application/ports.js';
 import { StatementFailed } from '../postgres/pipeline.js';
 

@@ -1,8 +1,8 @@
 import type { EventLog } from '../../application/ports.js';
-import type { Projection } from '../../../projections/projection.js';
+import type { Projection } from '../../../projections/kit/projection.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { projectionsFolder } from '../postgres/read-model-tables.js';
-import { startLeading, type Leading } from './lead.js';
+import { startLeading, type Leading } from '../postgres/leader-lease.js';
 import { Term } from './term.js';
 import { answerWithinMs, type WritingNeeds } from './write-rows.js';
 

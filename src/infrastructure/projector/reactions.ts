@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { z } from 'zod';
-import { sql, type Sql } from '../../../projections/sql.js';
-import { decode, ownersOf } from '../../application/codec.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
+import { decode, ownersOf } from '../../application/event-sourcing/codec.js';
 import {
   BackendUnavailable,
   OutcomeUnknown,
@@ -16,8 +16,8 @@ import type { Reaction } from '../../application/reactions/reaction.js';
 import { isOutage } from '../postgres/faults.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
-import { over, startLeading, type Leading } from './lead.js';
-import { pause } from '../pause.js';
+import { over, startLeading, type Leading } from '../postgres/leader-lease.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { faultName } from './parked.js';
 import { Turns } from './turns.js';
 import { answerWithinMs } from './write-rows.js';

@@ -1,5 +1,5 @@
 import { escapeIdentifier, type Client } from 'pg';
-import type { Projection } from '../../../projections/projection.js';
+import type { Projection } from '../../../projections/kit/projection.js';
 import type { StoredEvent } from '../../application/ports.js';
 import { appRoleOfUrl } from '../postgres/app-role.js';
 import { connectAlone, readModelSchema } from '../postgres/database.js';
@@ -7,7 +7,7 @@ import { forgetPrepared } from '../postgres/pipeline.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { formOf, makeTables } from '../postgres/read-model-tables.js';
 import { inTransaction } from '../postgres/transaction.js';
-import { pause } from '../pause.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import type { Term } from './term.js';
 import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { sql } from '../../../projections/sql.js';
-import { pause } from '../pause.js';
+import { sql } from '../../../projections/kit/sql.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { retryParked } from './retry.js';
 import type { Term } from './term.js';
 

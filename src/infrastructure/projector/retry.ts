@@ -1,5 +1,5 @@
-import type { Projection } from '../../../projections/projection.js';
-import { sql, type Sql } from '../../../projections/sql.js';
+import type { Projection } from '../../../projections/kit/projection.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { StoredEvent } from '../../application/ports.js';
 import { ParkedStreams, unparkStatement, type ParkedStream } from './parked.js';
 import type { Term } from './term.js';

@@ -1,13 +1,13 @@
 import type { Client } from 'pg';
 import { z } from 'zod';
-import { sql, type Sql } from '../../../projections/sql.js';
-import type { Projection } from '../../../projections/projection.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
+import type { Projection } from '../../../projections/kit/projection.js';
 import type { StoredEvent } from '../../application/ports.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { formOf } from '../postgres/read-model-tables.js';
-import { over } from './lead.js';
-import { pause } from '../pause.js';
+import { over } from '../postgres/leader-lease.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { faultName, ParkedStreams } from './parked.js';
 import type { ProjectorNeeds } from './projector.js';
 import { rebuild, type Rebuilt } from './rebuild.js';

@@ -1,12 +1,12 @@
 import type { ClientBase } from 'pg';
-import { ownersOf } from '../../application/codec.js';
+import { ownersOf } from '../../application/event-sourcing/codec.js';
 import type { Log, Metrics, StoredEvent, SubjectKeys } from '../../application/ports.js';
-import type { Projection } from '../../../projections/projection.js';
-import { forRows, type Sql } from '../../../projections/sql.js';
+import type { Projection } from '../../../projections/kit/projection.js';
+import { forRows, type Sql } from '../../../projections/kit/sql.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, StatementFailed } from '../postgres/pipeline.js';
 import { faultName, parkStatement, type ParkedStreams } from './parked.js';
-import { Reading } from './reading.js';
+import { Reading } from './projectable-event.js';
 
 /** How long one batch may take, in milliseconds; longer means that the connection is lost. */
 export const answerWithinMs = 30_000;

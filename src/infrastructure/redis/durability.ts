@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { StartupError } from '../embedded/startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { run, unavailable, untilReady } from './connection.js';
 
 /**

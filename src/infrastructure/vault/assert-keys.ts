@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { sql } from '../../../projections/sql.js';
-import { StartupError } from '../embedded/startup-error.js';
+import { sql } from '../../../projections/kit/sql.js';
+import { StartupError } from '../startup-error.js';
 import type { Statements } from '../postgres/database.js';
 import { leastKek, ofSubjectKeys } from '../postgres/kek-minimums.js';
-import { assertKekOpens } from '../postgres/subject-keys.js';
+import { assertKekOpens } from '../postgres/personal-data-keys.js';
 import type { KekRing } from './kek-ring.js';
 import type { Kms } from './kms.js';
 

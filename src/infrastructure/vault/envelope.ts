@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Secret } from '../../application/secret.js';
-import { Unsealable, type VersionRef } from '../../application/vault.js';
+import { Secret } from '../../application/kernel/secret.js';
+import { Unsealable, type VersionRef } from '../../application/ports/credential-vault.js';
 import { seal, unseal, type Sealed } from './aes-gcm.js';
 import { KeyUnavailable, type Kms, type WrappedKey } from './kms.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sql, type Sql } from '../../../projections/sql.js';
+import { sql, type Sql } from '../../../projections/kit/sql.js';
 import { credentialIdOf } from '../../application/enrollment/fence.js';
 import {
   Unsealable,
@@ -7,8 +7,8 @@ import {
   type StagedVersion,
   type Vault,
   type VersionRef,
-} from '../../application/vault.js';
-import { gathered } from '../gathered.js';
+} from '../../application/ports/credential-vault.js';
+import { gathered } from '../../application/kernel/concurrency/batcher.js';
 import type { Statements } from '../postgres/database.js';
 import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';

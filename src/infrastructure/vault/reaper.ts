@@ -1,5 +1,5 @@
 import type { Log } from '../../application/ports.js';
-import { describeFault } from '../../application/gateway.js';
+import { describeFault } from '../../application/gateway/gateway.js';
 
 export interface Reaper {
   close(): Promise<void>;

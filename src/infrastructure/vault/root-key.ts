@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { StartupError } from '../embedded/startup-error.js';
+import { StartupError } from '../startup-error.js';
 import { KeyUnavailable, type Kms, type WrappedKey } from './kms.js';
 
 export const rootKeyContext = 'root key';

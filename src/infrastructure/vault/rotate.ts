@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { sql } from '../../../projections/sql.js';
+import { sql } from '../../../projections/kit/sql.js';
 import type { Statements } from '../postgres/database.js';
 import { ofSubjectKeys, raiseMinimums } from '../postgres/kek-minimums.js';
-import { rewrapSubjectKeys } from '../postgres/subject-keys.js';
+import { rewrapSubjectKeys } from '../postgres/personal-data-keys.js';
 import { rewrap } from './envelope.js';
 import type { KekRing } from './kek-ring.js';
 import type { Kms, WrappedKey } from './kms.js';

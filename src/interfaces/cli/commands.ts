@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Operation } from '../../application/operation.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { fieldsOf, inputOf, type Field, type Schema } from './fields.js';
 import { runOperation, type CommonFlags } from './run-operation.js';
 

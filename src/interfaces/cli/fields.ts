@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Operation } from '../../application/operation.js';
-import { publicInput } from '../../application/parse.js';
+import type { Operation } from '../../application/operation/operation.js';
+import { publicInput } from '../../application/kernel/validation.js';
 
 export type Schema = z.core.JSONSchema.JSONSchema;
 

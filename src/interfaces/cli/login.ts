@@ -1,4 +1,4 @@
-import type { Operation } from '../../application/operation.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { readSecret } from './private-input.js';
 import { send } from './send.js';
 import { checkedUrl, saveSettings, settingsFile } from './settings.js';

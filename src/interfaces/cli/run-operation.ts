@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operation } from '../../application/operation.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { refusalCodes } from '../../domain/kernel/refusal.js';
 import { statuses } from '../statuses.js';
 import { completed, isObject, secretsLacking, setAt, valueOf, type Field, type Schema } from './fields.js';

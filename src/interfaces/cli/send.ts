@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Operation } from '../../application/operation.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { refuse } from '../../domain/kernel/refusal.js';
 import { errorObject } from '../statuses.js';
 import type { Settings } from './settings.js';

@@ -1,6 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { chainFault, chainedEvent, chainStart, type ChainEnd, type ChainFault } from '../../application/audit-chain.js';
+import {
+  chainFault,
+  chainedEvent,
+  chainStart,
+  type ChainEnd,
+  type ChainFault,
+} from '../../application/audit/hash-chain.js';
 import { UsageError } from './usage-error.js';
 
 /** One tenant's chain in an export. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request as Call } from '../../application/gateway.js';
-import type { Operation } from '../../application/operation.js';
-import { invalid } from '../../application/parse.js';
+import type { Request as Call } from '../../application/gateway/gateway.js';
+import type { Operation } from '../../application/operation/operation.js';
+import { invalid } from '../../application/kernel/validation.js';
 
 /** What the HTTP request says for every call that it carries. */
 export interface Told {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { refuse } from '../../domain/kernel/refusal.js';
-import { refuseHere } from '../rest/fallbacks.js';
+import { refuseHere } from '../http/fallbacks.js';
 
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 /** Where a server listens that listens everywhere: no client's name for it. */

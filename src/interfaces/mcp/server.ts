@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import type { Caller } from '../../application/caller.js';
-import type { Gateway } from '../../application/gateway.js';
+import type { Caller } from '../../application/access/caller.js';
+import type { Gateway } from '../../application/gateway/gateway.js';
 import { callOf, type Told } from './call.js';
 import { unknown } from './protocol-errors.js';
 import { resultOf } from './result.js';

@@ -1,8 +1,8 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
-import type { Caller } from '../../application/caller.js';
-import { isOpenTo } from '../../application/may-call.js';
-import type { Operation } from '../../application/operation.js';
-import type { Tool } from '../../application/tools.js';
+import type { Caller } from '../../application/access/caller.js';
+import { isOpenTo } from '../../application/operation/authorization.js';
+import type { Operation } from '../../application/operation/operation.js';
+import type { Tool } from '../../application/operation/tools.js';
 import { pageSchema } from '../rest/openapi/document.js';
 import { inputSchema, jsonSchema, outputSchema, type Schema } from '../rest/openapi/schemas.js';
 

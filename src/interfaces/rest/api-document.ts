@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { createHash } from 'node:crypto';
-import type { Operation } from '../../application/operation.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { openApi } from './openapi/document.js';
 
 /** `/openapi.json`, open to everyone: it is written once, when it is first asked for, and not sent to whoever has it. */

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
-import type { Request as Call } from '../../application/gateway.js';
-import type { Operation } from '../../application/operation.js';
-import { invalid } from '../../application/parse.js';
-import { hasBody, readBody, type Body } from './body.js';
+import type { Request as Call } from '../../application/gateway/gateway.js';
+import type { Operation } from '../../application/operation/operation.js';
+import { invalid } from '../../application/kernel/validation.js';
+import { hasBody, readBody, type Body } from '../http/body.js';
 import { queryTypesOf, readQuery } from './query.js';
 
 /** Turns requests to one operation into calls of the gateway. Undefined when the client went away meanwhile. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameable } from '../../application/parse.js';
+import { nameable } from '../../application/kernel/validation.js';
 import type { Issue } from '../../domain/kernel/refusal.js';
 
 export type Query = { readonly fields: Record<string, unknown> } | { readonly issue: Issue };

@@ -1,13 +1,13 @@
 import { Router, type RequestHandler } from 'express';
-import type { Gateway } from '../../application/gateway.js';
-import { LiveReply } from '../../application/live-reply.js';
-import type { Operation } from '../../application/operation.js';
+import type { Gateway } from '../../application/gateway/gateway.js';
+import { LiveReply } from '../../application/gateway/live-stream.js';
+import type { Operation } from '../../application/operation/operation.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { callsOf } from './call.js';
-import { sendEvents } from './events.js';
-import { refuseMethod } from './fallbacks.js';
-import { sendLines } from './lines.js';
-import { sendRefusal, sendSuccess, successHeaders } from './reply.js';
+import { sendEvents } from '../http/server-sent-events.js';
+import { refuseMethod } from '../http/fallbacks.js';
+import { sendLines } from '../http/ndjson.js';
+import { sendRefusal, sendSuccess, successHeaders } from '../http/reply.js';
 
 /**
  * REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. `ending` tells that the

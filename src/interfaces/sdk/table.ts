@@ -1,4 +1,4 @@
-import type { Kind } from '../../application/operation.js';
+import type { Kind } from '../../application/operation/operation.js';
 import { operations } from '../../application/registry.js';
 
 /** What the client has to know of an operation to call it. */

@@ -1,5 +1,5 @@
 import type { Kept } from '../../../src/infrastructure/embedded/kept.js';
-import type { StartupError } from '../../../src/infrastructure/embedded/startup-error.js';
+import type { StartupError } from '../../../src/infrastructure/startup-error.js';
 import { supervise } from '../../../src/infrastructure/embedded/supervise.js';
 
 describe('a watched backend', () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { putVarint, varintLength } from '../../../src/infrastructure/embedded/eventstore/protocol/wire.js';
+import { putVarint, varintLength } from '../../../src/infrastructure/protobuf/wire.js';
 
 /** As the protocol buffers' encoding defines it: seven bits at a time, the lowest first. */
 function varint(value: number): Buffer {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { derivedId } from '../../../src/application/ids.js';
+import { derivedId } from '../../../src/application/kernel/ids.js';
 import { agentIdOf } from '../../../src/application/enrollment/fence.js';
 import type { EventLog } from '../../../src/application/ports.js';
 import type { Answer, Call, Caller } from './caller.js';

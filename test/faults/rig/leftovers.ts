@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { credentialIdOf } from '../../../src/application/enrollment/fence.js';
-import { newId } from '../../../src/application/ids.js';
+import { newId } from '../../../src/application/kernel/ids.js';
 import type { Entry, EventLog, PadRef, WorkingState } from '../../../src/application/ports.js';
 import type { Caller } from './caller.js';
 import { newPad, newPerson, newThread } from './people.js';

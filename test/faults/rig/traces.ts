@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { openEventLog } from '../../../src/infrastructure/eventstore/event-log.js';
+import { openEventLog } from '../../../src/infrastructure/eventstore/event-store.js';
 import { quiet } from '../../support/quiet.js';
 import type { Home } from './home.js';
 

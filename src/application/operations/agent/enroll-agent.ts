@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { enroll } from '../../enrollment/enroll.js';
 import { enrollOperation } from '../../enrollment/fence.js';
-import { operation } from '../../operation.js';
-import { name, secret, slug, textOfBytes, trimmedName } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { name, secret, slug, textOfBytes, trimmedName } from '../../kernel/schemas.js';
 import { agentShape } from './shapes.js';
 
 const credential = z.discriminatedUnion('mode', [

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findAgent } from '../../../../projections/agents.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { uuidId } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { uuidId } from '../../kernel/schemas.js';
 import { agentShape } from './shapes.js';
 
 export const getEnrollment = operation({

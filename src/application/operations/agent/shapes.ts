@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { credentialModes } from '../../../domain/agent/events.js';
-import { id, time, uuidId } from '../../schemas.js';
+import { id, time, uuidId } from '../../kernel/schemas.js';
 
 /** An enrolled agent as everyone who may see it does: no credential is part of it, only which one it uses. */
 export const agentShape = z.object({

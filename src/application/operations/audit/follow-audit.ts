@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { listAudit, type AuditFilter } from '../../../../projections/audit.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { shownTo } from '../../audit-shown.js';
-import type { OperationContext } from '../../context.js';
-import { operation } from '../../operation.js';
+import { shownTo } from '../../audit/redact.js';
+import type { OperationContext } from '../../operation/context.js';
+import { operation } from '../../operation/operation.js';
 import type { ReadDb } from '../../ports.js';
-import { lastEventId, position } from '../../schemas.js';
+import { lastEventId, position } from '../../kernel/schemas.js';
 import { auditScope } from './scope.js';
 import { auditEventShape, auditFilter } from './shapes.js';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { listAudit as find } from '../../../../projections/audit.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { shownTo } from '../../audit-shown.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { paging } from '../../schemas.js';
+import { shownTo } from '../../audit/redact.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { paging } from '../../kernel/schemas.js';
 import { auditEventShape, auditFilter } from './shapes.js';
 import { auditScope } from './scope.js';
 

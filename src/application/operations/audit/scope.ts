@@ -1,6 +1,6 @@
 import type { AuditFilter } from '../../../../projections/audit.js';
 import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
-import type { OperationContext } from '../../context.js';
+import type { OperationContext } from '../../operation/context.js';
 import type { ReadDb } from '../../ports.js';
 
 /** Whose events a caller may read: everyone's for auditors and administrators, else their own. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, position, time } from '../../schemas.js';
+import { id, position, time } from '../../kernel/schemas.js';
 
 export const auditFilter = {
   stream: z.string().max(200).optional(),

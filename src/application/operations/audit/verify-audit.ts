@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { findAuditHash, findAuditHead, listAudit } from '../../../../projections/audit.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
-import { chainFault, chainStart, chainedEvent, type ChainEnd } from '../../audit-chain.js';
-import { operation } from '../../operation.js';
+import { chainFault, chainStart, chainedEvent, type ChainEnd } from '../../audit/hash-chain.js';
+import { operation } from '../../operation/operation.js';
 import type { ReadDb } from '../../ports.js';
-import { id, position } from '../../schemas.js';
+import { id, position } from '../../kernel/schemas.js';
 import { auditScope } from './scope.js';
 
 /** Events checked in one call; a longer chain is gone on with by `after`. */

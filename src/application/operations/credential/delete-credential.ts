@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { credential, remove } from '../../../domain/credential/credential.js';
-import { settleAll } from '../../enrollment/settle.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { settleAll } from '../../enrollment/staged-versions.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 /** Agents that use the credential stay enrolled; they find none until another is taken in. */
 export const deleteCredential = operation({

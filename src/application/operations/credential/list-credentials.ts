@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listCredentials as find } from '../../../../projections/credentials.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { id, paging, time } from '../../schemas.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { id, paging, time } from '../../kernel/schemas.js';
 
 export const listCredentials = operation({
   name: 'credential.list',

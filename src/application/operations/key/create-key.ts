@@ -5,11 +5,11 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { includes, workspace } from '../../../domain/workspace/workspace.js';
-import { allScopes, type Caller } from '../../caller.js';
-import type { OperationContext } from '../../context.js';
-import { operation } from '../../operation.js';
-import { invalid } from '../../parse.js';
-import { id, name, uuidId } from '../../schemas.js';
+import { allScopes, type Caller } from '../../access/caller.js';
+import type { OperationContext } from '../../operation/context.js';
+import { operation } from '../../operation/operation.js';
+import { invalid } from '../../kernel/validation.js';
+import { id, name, uuidId } from '../../kernel/schemas.js';
 import { keyShape } from './shapes.js';
 
 export const createKey = operation({

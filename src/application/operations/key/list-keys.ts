@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listKeys as find } from '../../../../projections/keys.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { paging } from '../../schemas.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { paging } from '../../kernel/schemas.js';
 import { keyShape } from './shapes.js';
 
 export const listKeys = operation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { key, revoke } from '../../../domain/key/key.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 export const revokeKey = operation({
   name: 'key.revoke',

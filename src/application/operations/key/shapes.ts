@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
-import { id, time, uuidId } from '../../schemas.js';
+import { id, time, uuidId } from '../../kernel/schemas.js';
 
 export const keyShape = z.object({
   id: id('key'),

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { messageRoles } from '../../../domain/thread/events.js';
 import { appendMessage as append, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { id, textOfBytes } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id, textOfBytes } from '../../kernel/schemas.js';
 import { messageShape } from './shapes.js';
 
 export const maxMessageBytes = 256 * 1024;

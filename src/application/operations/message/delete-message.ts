@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { removeMessage, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
-import { holdsMessage } from '../../thread-messages.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
+import { holdsMessage } from '../../thread/messages.js';
 
 export const deleteMessage = operation({
   name: 'message.delete',

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { listMessages as find } from '../../../../projections/messages.js';
 import { findThread } from '../../../../projections/threads.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { id, paging } from '../../schemas.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { id, paging } from '../../kernel/schemas.js';
 import { messageShape } from './shapes.js';
 
 export const listMessages = operation({

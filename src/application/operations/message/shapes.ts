@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { messageRoles } from '../../../domain/thread/events.js';
-import { author, id, time } from '../../schemas.js';
+import { author, id, time } from '../../kernel/schemas.js';
 
 export const messageShape = z.object({
   id: id('message'),

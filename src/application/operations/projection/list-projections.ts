@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mostLag } from '../../context.js';
-import { operation } from '../../operation.js';
+import { mostLag } from '../../operation/context.js';
+import { operation } from '../../operation/operation.js';
 
 export const listProjections = operation({
   name: 'projection.list',

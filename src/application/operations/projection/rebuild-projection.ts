@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
+import { operation } from '../../operation/operation.js';
 
 export const rebuildProjection = operation({
   name: 'projection.rebuild',

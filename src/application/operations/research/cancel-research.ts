@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { cancel, research } from '../../../domain/research/research.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 export const cancelResearch = operation({
   name: 'research.cancel',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { callsOf, findResearch } from '../../../../projections/research.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 import { callShape, researchShape } from './shapes.js';
 
 export const getResearch = operation({

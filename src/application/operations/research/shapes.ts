@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cancellations, failures } from '../../../domain/research/events.js';
-import { id, time, uuidId } from '../../schemas.js';
+import { id, time, uuidId } from '../../kernel/schemas.js';
 
 export const limitsShape = z.object({
   maxTurns: z.number().int(),

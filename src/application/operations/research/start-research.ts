@@ -5,12 +5,12 @@ import { isRefusal, refuse, type Refusal } from '../../../domain/kernel/refusal.
 import { research, start } from '../../../domain/research/research.js';
 import type { ResearchEvent } from '../../../domain/research/events.js';
 import { beginResearch, thread } from '../../../domain/thread/thread.js';
-import type { OperationContext } from '../../context.js';
-import { isUuid } from '../../ids.js';
-import type { CannotRun } from '../../model.js';
-import { operation } from '../../operation.js';
-import { raiseScratchpad } from '../../pads.js';
-import { id, textOfBytes, uuidId } from '../../schemas.js';
+import type { OperationContext } from '../../operation/context.js';
+import { isUuid } from '../../kernel/ids.js';
+import type { CannotRun } from '../../ports/models.js';
+import { operation } from '../../operation/operation.js';
+import { raiseScratchpad } from '../../scratchpad/lifecycle.js';
+import { id, textOfBytes, uuidId } from '../../kernel/schemas.js';
 import { researchShape } from './shapes.js';
 
 /** In UTF-8 bytes. */

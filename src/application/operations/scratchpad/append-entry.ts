@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
-import { operation } from '../../operation.js';
-import { writeEntry } from '../../pad-kinds.js';
-import { textOfBytes } from '../../schemas.js';
-import { entryFieldsText } from '../../entry-fields.js';
+import { operation } from '../../operation/operation.js';
+import { writeEntry } from '../../scratchpad/entries/claim.js';
+import { textOfBytes } from '../../kernel/schemas.js';
+import { entryFieldsText } from '../../scratchpad/entries/fields.js';
 import { entryShape, maxEntryBytes, scratchpadInput } from './shapes.js';
 
 /** The list push is the append; its audit event follows before the answer (03-flows "Entries"). */

@@ -1,7 +1,7 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { clearContent as clear } from '../../../domain/scratchpad/scratchpad.js';
-import { operation } from '../../operation.js';
-import { replaceContent } from '../../pad-content.js';
+import { operation } from '../../operation/operation.js';
+import { replaceContent } from '../../scratchpad/content.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearContent = operation({

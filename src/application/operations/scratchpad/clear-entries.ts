@@ -1,6 +1,6 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { clearLedger } from '../../pad-entries.js';
+import { operation } from '../../operation/operation.js';
+import { clearLedger } from '../../scratchpad/entries/append.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearEntries = operation({

@@ -1,8 +1,8 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { clearContent } from '../../../domain/scratchpad/scratchpad.js';
-import { operation } from '../../operation.js';
-import { replaceContent } from '../../pad-content.js';
-import { clearLedger } from '../../pad-entries.js';
+import { operation } from '../../operation/operation.js';
+import { replaceContent } from '../../scratchpad/content.js';
+import { clearLedger } from '../../scratchpad/entries/append.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearScratchpad = operation({

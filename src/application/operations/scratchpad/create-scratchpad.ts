@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { attachScratchpad, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { raiseScratchpad } from '../../pads.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { raiseScratchpad } from '../../scratchpad/lifecycle.js';
+import { id } from '../../kernel/schemas.js';
 import { scratchpadShape } from './shapes.js';
 
 /** Filling the thread's slot is the commit: the thread's own stream admits one scratchpad (S1, S2). */

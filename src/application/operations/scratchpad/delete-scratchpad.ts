@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { detachScratchpad, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { buryScratchpad } from '../../pads.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { buryScratchpad } from '../../scratchpad/lifecycle.js';
+import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 /** Emptying the thread's slot is the commit; what follows can be done again. Deleting twice is one wish granted once. */

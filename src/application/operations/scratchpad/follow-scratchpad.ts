@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { operation } from '../../operation.js';
-import { padEvents } from '../../pad-events.js';
-import { author, id, lastEventId, metadata, position, time } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { padEvents } from '../../scratchpad/live-events.js';
+import { author, id, lastEventId, metadata, position, time } from '../../kernel/schemas.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 const scratchpadId = id('scratchpad');

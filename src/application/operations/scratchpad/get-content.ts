@@ -1,6 +1,6 @@
-import { operation } from '../../operation.js';
+import { operation } from '../../operation/operation.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { readContent } from '../../pad-content.js';
+import { readContent } from '../../scratchpad/content.js';
 import { contentShape, scratchpadInput } from './shapes.js';
 
 export const getContent = operation({

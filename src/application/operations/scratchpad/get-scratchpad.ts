@@ -1,6 +1,6 @@
 import { findScratchpad } from '../../../../projections/scratchpads.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
+import { operation } from '../../operation/operation.js';
 import { scratchpadInput, scratchpadShape } from './shapes.js';
 
 export const getScratchpad = operation({

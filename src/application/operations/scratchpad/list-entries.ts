@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
-import { operation } from '../../operation.js';
-import { readMatching } from '../../pad-filter.js';
-import type { Place } from '../../pad-reading.js';
+import { operation } from '../../operation/operation.js';
+import { readMatching } from '../../scratchpad/entries/filter.js';
+import type { Place } from '../../scratchpad/entries/pages.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 /** Oldest first, the order of the ledger; `order=desc` starts at its end. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listScratchpads as find } from '../../../../projections/scratchpads.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { paging } from '../../schemas.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { paging } from '../../kernel/schemas.js';
 import { scratchpadShape } from './shapes.js';
 
 export const listScratchpads = operation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findScratchpadOfThread } from '../../../../projections/scratchpads.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 import { scratchpadShape } from './shapes.js';
 
 export const resolveScratchpad = operation({

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { listAuditOf, type AuditRow } from '../../../../projections/audit.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { pageOf } from '../../lists.js';
-import { operation } from '../../operation.js';
-import { ledgerOf } from '../../ledger/names.js';
-import { author, id, paging, time } from '../../schemas.js';
+import { pageOf } from '../../operation/list-page.js';
+import { operation } from '../../operation/operation.js';
+import { ledgerOf } from '../../scratchpad/ledger-names.js';
+import { author, id, paging, time } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 /** Sizes and digests, never words: what a text was can be proven with it, not read (B11). Newest first. */

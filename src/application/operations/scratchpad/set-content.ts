@@ -1,8 +1,8 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { setContent as set } from '../../../domain/scratchpad/scratchpad.js';
-import { operation } from '../../operation.js';
-import { replaceContent, sizeOf } from '../../pad-content.js';
-import { textOfBytes } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { replaceContent, sizeOf } from '../../scratchpad/content.js';
+import { textOfBytes } from '../../kernel/schemas.js';
 import { contentShape, maxContentBytes, scratchpadInput } from './shapes.js';
 
 /** With `If-Match` it happens only at that revision; without, the last writer wins. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { verifyPad } from '../../ledger/verify.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { verifyPad } from '../../scratchpad/verify.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 const range = z.object({ from: z.number().int(), to: z.number().int() });

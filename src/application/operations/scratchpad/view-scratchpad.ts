@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { operation } from '../../operation.js';
-import { viewedEntries, viewOf } from '../../pad-view.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { viewedEntries, viewOf } from '../../scratchpad/view.js';
+import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 export const viewScratchpad = operation({

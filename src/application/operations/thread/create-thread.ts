@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { create, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { metadata, name } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { metadata, name } from '../../kernel/schemas.js';
 import { threadShape } from './shapes.js';
 
 export const createThread = operation({

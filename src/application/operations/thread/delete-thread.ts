@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { remove, thread } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { buryScratchpad } from '../../pads.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { buryScratchpad } from '../../scratchpad/lifecycle.js';
+import { id } from '../../kernel/schemas.js';
 
 export const deleteThread = operation({
   name: 'thread.delete',

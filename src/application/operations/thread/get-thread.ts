@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findThread } from '../../../../projections/threads.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 import { threadShape } from './shapes.js';
 
 export const getThread = operation({

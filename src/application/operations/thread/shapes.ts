@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, metadata, time } from '../../schemas.js';
+import { id, metadata, time } from '../../kernel/schemas.js';
 
 export const threadShape = z.object({
   id: id('thread'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { thread, update } from '../../../domain/thread/thread.js';
-import { operation } from '../../operation.js';
-import { id, metadata, name } from '../../schemas.js';
-import { textsOf } from '../../thread-texts.js';
+import { operation } from '../../operation/operation.js';
+import { id, metadata, name } from '../../kernel/schemas.js';
+import { textsOf } from '../../thread/texts.js';
 import { threadShape } from './shapes.js';
 
 /** What is not sent stays as it is. `metadata` is replaced as a whole. */

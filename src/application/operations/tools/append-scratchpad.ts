@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { writeEntry } from '../../pad-kinds.js';
-import { textOfBytes } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { writeEntry } from '../../scratchpad/entries/claim.js';
+import { textOfBytes } from '../../kernel/schemas.js';
 import { maxEntryBytes } from '../scratchpad/shapes.js';
 import { toolPad } from './tool-pad.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { viewedEntries, viewOf } from '../../pad-view.js';
+import { operation } from '../../operation/operation.js';
+import { viewedEntries, viewOf } from '../../scratchpad/view.js';
 import { toolPad } from './tool-pad.js';
 
 export const readScratchpad = operation({

@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
-import type { OperationContext } from '../../context.js';
+import type { OperationContext } from '../../operation/context.js';
 import type { PadRef } from '../../ports.js';
 
 /** The scratchpad that a tool acts on. The model never names it: the runtime binds it (S7). */

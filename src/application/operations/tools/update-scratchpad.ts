@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { setContent } from '../../../domain/scratchpad/scratchpad.js';
-import { operation } from '../../operation.js';
-import { replaceContent, sizeOf } from '../../pad-content.js';
-import { textOfBytes } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { replaceContent, sizeOf } from '../../scratchpad/content.js';
+import { textOfBytes } from '../../kernel/schemas.js';
 import { maxContentBytes } from '../scratchpad/shapes.js';
 import { toolPad } from './tool-pad.js';
 

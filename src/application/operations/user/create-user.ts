@@ -4,9 +4,9 @@ import * as keys from '../../../domain/key/key.js';
 import { roles } from '../../../domain/user/events.js';
 import * as users from '../../../domain/user/user.js';
 import * as workspaces from '../../../domain/workspace/workspace.js';
-import { scopesOf } from '../../caller.js';
-import { operation } from '../../operation.js';
-import { id, name, time } from '../../schemas.js';
+import { scopesOf } from '../../access/caller.js';
+import { operation } from '../../operation/operation.js';
+import { id, name, time } from '../../kernel/schemas.js';
 import { userShape } from './shapes.js';
 
 /** `user.created` is the commit; workspace and key follow from it, and a retry with the same idempotency key makes them up. */

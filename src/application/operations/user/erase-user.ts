@@ -3,9 +3,9 @@ import { keyIdsOf } from '../../../../projections/keys.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import * as keys from '../../../domain/key/key.js';
 import * as users from '../../../domain/user/user.js';
-import { eraseEverything } from '../../erasure.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { eraseEverything } from '../../erasure/erase-owner.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 /** Keys first, so that nothing new is begun; then the commit; then everything owned, which a reaction repeats until it is done. */
 export const eraseUser = operation({

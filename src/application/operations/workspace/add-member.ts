@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { user } from '../../../domain/user/user.js';
 import { addMember as add, workspace } from '../../../domain/workspace/workspace.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 export const addMember = operation({
   name: 'workspace.member.add',

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { create, workspace } from '../../../domain/workspace/workspace.js';
-import { operation } from '../../operation.js';
-import { name } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { name } from '../../kernel/schemas.js';
 import { workspaceShape } from './shapes.js';
 
 export const createWorkspace = operation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { findWorkspace } from '../../../../projections/workspaces.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 import { workspaceShape } from './shapes.js';
 
 export const getWorkspace = operation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { removeMember as remove, workspace } from '../../../domain/workspace/workspace.js';
-import { operation } from '../../operation.js';
-import { id } from '../../schemas.js';
+import { operation } from '../../operation/operation.js';
+import { id } from '../../kernel/schemas.js';
 
 /** Keys that the member made in this workspace stop working within 5 s: authentication asks for membership. */
 export const removeMember = operation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, time } from '../../schemas.js';
+import { id, time } from '../../kernel/schemas.js';
 
 export const workspaceShape = z.object({
   id: id('workspace'),

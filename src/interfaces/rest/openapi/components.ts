@@ -1,9 +1,9 @@
-import { maxDepth, maxIssues } from '../../../application/parse.js';
+import { maxDepth, maxIssues } from '../../../application/kernel/validation.js';
 import { refusalCodes, refuse, type RefusalCode } from '../../../domain/kernel/refusal.js';
 import { errorObject, retryAfter, statuses } from '../../statuses.js';
-import { maxBodyBytes } from '../body.js';
-import { maxElements } from '../json-scan.js';
-import { maxHeaderBytes } from '../limits.js';
+import { maxBodyBytes } from '../../http/body.js';
+import { maxElements } from '../../http/json-scan.js';
+import { maxHeaderBytes } from '../../http/limits.js';
 
 const uuid = { type: 'string', format: 'uuid' } as const;
 const correlationId = '0199a7c2-5d3e-7f10-8a4b-6c2d9e8f1a35';

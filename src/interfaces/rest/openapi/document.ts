@@ -1,5 +1,5 @@
-import type { Operation } from '../../../application/operation.js';
-import { codesOf } from '../../../application/refusal-codes.js';
+import type { Operation } from '../../../application/operation/operation.js';
+import { codesOf } from '../../../application/operation/refusal-codes.js';
 import * as common from './components.js';
 import { sampleOf } from './samples.js';
 import { inputSchema, lifted, outputSchema, type Schema } from './schemas.js';

@@ -1,4 +1,4 @@
-import { HUGE } from '../protocol/wire.js';
+import { HUGE } from '../../../protobuf/wire.js';
 import { TOMBSTONE_DIGITS } from './events.js';
 
 /** What a stream's metadata says about which of its events are still visible. */

@@ -1,5 +1,5 @@
-import { gathered } from '../../../gathered.js';
-import { Pace } from '../../../pace.js';
+import { gathered } from '../../../../application/kernel/concurrency/batcher.js';
+import { Pace } from '../../../../application/kernel/concurrency/batch-pacing.js';
 import type { EventStorage, StoredHead } from '../store/storage.js';
 import { Batch } from './batch.js';
 import { decide, decideCompared, recreates, type Wish } from './decide.js';

@@ -2,7 +2,7 @@ import type { ProposedEvent } from '../engine/events.js';
 import type { Outcome } from '../engine/expectation.js';
 import { readProposedEvent } from './proposed-event.js';
 import { readTarget, type Target } from './target.js';
-import { MalformedMessage, WireReader, WireWriter } from './wire.js';
+import { MalformedMessage, WireReader, WireWriter } from '../../../protobuf/wire.js';
 
 /** One message of a classic append: the first says where to, the others carry an event each. */
 export type AppendMessage = { readonly target: Target } | { readonly event: ProposedEvent };

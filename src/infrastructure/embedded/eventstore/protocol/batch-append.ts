@@ -4,7 +4,7 @@ import { MAX_APPEND_BYTES } from '../engine/limits.js';
 import { readProposedEvent } from './proposed-event.js';
 import { streamIdentifier } from './stream-identifier.js';
 import { readTargetField, type Target } from './target.js';
-import { MalformedMessage, WireReader, WireWriter } from './wire.js';
+import { MalformedMessage, WireReader, WireWriter } from '../../../protobuf/wire.js';
 
 export interface BatchOptions extends Target {
   /** Milliseconds since the Unix epoch after which an answer is due. */

@@ -1,4 +1,4 @@
-import { WireWriter } from './wire.js';
+import { WireWriter } from '../../../protobuf/wire.js';
 
 /** The release of the real server whose protocol this one speaks. */
 export const SERVER_VERSION = '24.10.0';

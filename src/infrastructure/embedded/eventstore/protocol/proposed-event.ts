@@ -1,6 +1,6 @@
 import type { ProposedEvent } from '../engine/events.js';
 import { readUuid } from './uuid.js';
-import type { WireReader } from './wire.js';
+import type { WireReader } from '../../../protobuf/wire.js';
 
 const NOTHING: Buffer = Buffer.alloc(0);
 

@@ -1,5 +1,5 @@
 import { readStreamName } from './stream-identifier.js';
-import { HUGE, MalformedMessage, WireReader } from './wire.js';
+import { HUGE, MalformedMessage, WireReader } from '../../../protobuf/wire.js';
 
 export interface FilterRequest {
   readonly on: 'stream' | 'type';

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../engine/events.js';
 import { frame, FRAME_HEADER, putFrameHeader } from '../grpc/frames.js';
 import { layOut, prefixed, putRecordedEvent, type Layout } from './recorded-event.js';
 import { streamIdentifier } from './stream-identifier.js';
-import { putVarint, varintLength, WireWriter } from './wire.js';
+import { putVarint, varintLength, WireWriter } from '../../../protobuf/wire.js';
 
 /** An event as read: a link carries what it points to, unless that is gone. */
 export interface ResolvedEvent {

@@ -1,6 +1,6 @@
 import { TOMBSTONE_REVISION, type StoredEvent } from '../engine/events.js';
 import { structuredUuid } from './uuid.js';
-import { putVarint, varintLength } from './wire.js';
+import { putVarint, varintLength } from '../../../protobuf/wire.js';
 
 /*
  * The one message that is sent by the million, so it is laid out by hand: sizes first, then one pass over one buffer.

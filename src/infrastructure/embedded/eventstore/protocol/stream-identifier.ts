@@ -1,4 +1,4 @@
-import { type WireReader, WireWriter } from './wire.js';
+import { type WireReader, WireWriter } from '../../../protobuf/wire.js';
 
 export function readStreamName(identifier: WireReader): string {
   let name = '';

@@ -1,6 +1,6 @@
 import type { Expectation } from '../engine/expectation.js';
 import { readStreamName } from './stream-identifier.js';
-import { WireReader } from './wire.js';
+import { WireReader } from '../../../protobuf/wire.js';
 
 /** The stream that a request changes, and what its sender believes of it. */
 export interface Target {

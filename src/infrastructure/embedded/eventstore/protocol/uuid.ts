@@ -1,4 +1,4 @@
-import { MalformedMessage, WireReader, WireWriter } from './wire.js';
+import { MalformedMessage, WireReader, WireWriter } from '../../../protobuf/wire.js';
 
 /** The value of each hexadecimal digit, by its character code; -1 for everything else. */
 const DIGITS = Int8Array.from({ length: 128 }, (_, code) =>

@@ -3,7 +3,7 @@ import { MAX_APPEND_BYTES } from '../engine/limits.js';
 import { CallError, Status } from '../grpc/status.js';
 import { MissingProperty } from '../protocol/proposed-event.js';
 import type { Target } from '../protocol/target.js';
-import { MalformedMessage } from '../protocol/wire.js';
+import { MalformedMessage } from '../../../protobuf/wire.js';
 
 /*
  * The trailers by which clients tell one failure from another.

@@ -1,0 +1,197 @@
+import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/decider.js';
+import { decode, ownersOf, type DecodedEvent } from './codec.js';
+import type { EventLog, RecordedKey, Snapshot, Snapshots, StoredEvent, SubjectKeys } from '../ports.js';
+
+/** A stream folded up to a revision (-1: it has no events), with what it remembers besides its state. */
+export interface Loaded<State> {
+  readonly state: State;
+  readonly revision: number;
+  /** The tenant that the stream belongs to; undefined while it has no events. */
+  readonly ownerId: string | undefined;
+  readonly keys: readonly RecordedKey[];
+  readonly position: bigint;
+}
+
+/** A stream remembers this many idempotency keys, the latest. */
+export const rememberedKeys = 256;
+const pageSize = 500;
+const snapshotEvery = 200;
+const cachedStreams = 20_000;
+
+interface Cached {
+  readonly loaded: Loaded<unknown>;
+  /** Revision of the last snapshot. */
+  readonly snapshotAt: number;
+  /** The stream holds nothing more up to this position of the log. */
+  readonly asOf: bigint;
+}
+
+/**
+ * Loads aggregates. Folded states are cached by stream; only what was stored since is read again, and a long stream
+ * starts from a snapshot, so that cost does not grow with history.
+ */
+export class AggregateStore {
+  private readonly cache = new Map<string, Cached>();
+  /** The log is known to reach this far. */
+  private seen = -1n;
+  /** Looks under way, by stream, with how far the log was known to reach when they began. */
+  private readonly looks = new Map<string, { readonly seen: bigint; readonly loaded: Promise<Loaded<unknown>> }>();
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly subjects: SubjectKeys,
+    private readonly snapshots: Snapshots,
+  ) {}
+
+  /** The stream as this process last saw it, without asking the store; undefined when it never did. */
+  cached<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Loaded<State> | undefined {
+    const stream = `${aggregate.category}-${id}`;
+    const entry = this.cache.get(stream);
+    if (!entry) return undefined;
+    this.cache.delete(stream);
+    this.cache.set(stream, entry);
+    // The category is part of the stream's name, so what is cached under it was folded by this aggregate.
+    return entry.loaded as Loaded<State>;
+  }
+
+  /** Tells that the log reaches this far: whatever is read from now on is no older. */
+  saw(position: bigint): void {
+    if (position > this.seen) this.seen = position;
+  }
+
+  /** The stream as it is now; with `asOf`, as it was at that position of the log or later, which may spare a look. */
+  async load<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    asOf?: bigint,
+  ): Promise<Loaded<State>> {
+    const stream = `${aggregate.category}-${id}`;
+    const known = this.cached(aggregate, id);
+    if (asOf === undefined) return this.look(aggregate, stream, known);
+    if (known && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
+    const look = this.looks.get(stream);
+    // As above: the category is part of the stream's name.
+    if (look && look.seen >= asOf) return (await look.loaded) as Loaded<State>;
+    const loaded = this.look(aggregate, stream, known);
+    const mine = { seen: this.seen, loaded };
+    this.looks.set(stream, mine);
+    try {
+      return await loaded;
+    } finally {
+      if (this.looks.get(stream) === mine) this.looks.delete(stream);
+    }
+  }
+
+  /** Reads what was stored since. */
+  private async look<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+    known: Loaded<State> | undefined,
+  ): Promise<Loaded<State>> {
+    const { seen } = this;
+    let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
+    for (;;) {
+      const page = await this.log.readStream(stream, loaded.revision + 1, pageSize);
+      if (page.length > 0) loaded = this.advance(aggregate, loaded, await this.decoded(page));
+      if (page.length < pageSize) break;
+    }
+    this.remember(aggregate, stream, loaded, seen);
+    return loaded;
+  }
+
+  /** The state after events that are now known to be stored. */
+  applied<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+    before: Loaded<State>,
+    events: readonly DecodedEvent[],
+  ): Loaded<State> {
+    const loaded = this.advance(aggregate, before, events);
+    this.remember(aggregate, `${aggregate.category}-${id}`, loaded);
+    return loaded;
+  }
+
+  /** Events of a stream by revision, decoded. */
+  async events(stream: string, from: number, count: number): Promise<readonly DecodedEvent[]> {
+    return this.decoded(await this.log.readStream(stream, from, count));
+  }
+
+  private async decoded(page: readonly StoredEvent[]): Promise<readonly DecodedEvent[]> {
+    const keys = await this.subjects.toOpen(ownersOf(page));
+    return page.map((event) => decode(event, keys));
+  }
+
+  private advance<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    before: Loaded<State>,
+    events: readonly DecodedEvent[],
+  ): Loaded<State> {
+    let { state, ownerId, keys, revision, position } = before;
+    for (const event of events) {
+      state = evolve(aggregate, state, event);
+      ownerId ??= event.metadata.ownerId;
+      keys = withKey(keys, event);
+      revision = event.revision;
+      position = event.position;
+    }
+    return { state, ownerId, keys, revision, position };
+  }
+
+  private async fromSnapshot<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+  ): Promise<Loaded<State>> {
+    const snapshot = await this.snapshots.load(stream);
+    if (snapshot?.version !== (aggregate.snapshotVersion ?? 1)) return emptyStream(aggregate);
+    return { ...snapshot, state: snapshot.state as State, position: 0n }; // same stream, same version: its state
+  }
+
+  private remember<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    stream: string,
+    loaded: Loaded<State>,
+    asOf = -1n,
+  ): void {
+    const known = this.cache.get(stream);
+    let snapshotAt = known?.snapshotAt ?? loaded.revision - (loaded.revision % snapshotEvery);
+    if (loaded.ownerId !== undefined && loaded.revision - snapshotAt >= snapshotEvery) {
+      snapshotAt = loaded.revision;
+      this.saveSnapshot(stream, { ...loaded, ownerId: loaded.ownerId, version: aggregate.snapshotVersion ?? 1 });
+    }
+    if (known && known.loaded.revision > loaded.revision) return;
+    this.cache.delete(stream);
+    const since = known && known.asOf > asOf ? known.asOf : asOf;
+    this.cache.set(stream, { loaded, snapshotAt, asOf: since });
+    if (this.cache.size > cachedStreams) {
+      const [oldest] = this.cache.keys();
+      if (oldest !== undefined) this.cache.delete(oldest);
+    }
+  }
+
+  private saveSnapshot(stream: string, { revision, version, state, ownerId, keys }: Snapshot): void {
+    // A snapshot only saves time: when it cannot be stored the stream is read in full, and nothing is wrong.
+    this.snapshots.save(stream, { revision, version, state, ownerId, keys }).catch(() => undefined);
+  }
+}
+
+export const emptyStream = <State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> => ({
+  state: aggregate.initial,
+  revision: -1,
+  ownerId: undefined,
+  keys: [],
+  position: 0n,
+});
+
+function withKey(keys: readonly RecordedKey[], event: DecodedEvent): readonly RecordedKey[] {
+  const { idempotency, actor } = event.metadata;
+  if (!idempotency) return keys;
+  const last = keys.at(-1);
+  if (
+    last?.key === idempotency.key &&
+    last.operation === idempotency.operation &&
+    last.from + last.count === event.revision
+  ) {
+    return [...keys.slice(0, -1), { ...last, count: last.count + 1 }];
+  }
+  return [...keys.slice(1 - rememberedKeys), { ...idempotency, actorId: actor.id, from: event.revision, count: 1 }];
+}

@@ -1,0 +1,138 @@
+import type { Happening, Happenings, Operation } from '../operation/operation.js';
+import type { Metrics } from '../ports.js';
+
+/** What is told: events, and at the end `done`, which has no position. */
+export type Told =
+  Happening | { readonly id?: undefined; readonly event: 'done'; readonly data: { readonly reason: string } };
+
+/** Why there are no more events, as `done` says it; operations add reasons of their own. */
+export type EndReason = 'authorization_ended' | 'server_stopping' | 'unavailable';
+
+/** A caller is asked for this often, of a principal that is known for 3 s: a revoked key hears nothing after 5 s. */
+const askEveryMs = 1_500;
+/** Without an answer for so long (the key's stream cannot be read) a caller counts as not allowed. */
+const trustedForMs = 5_000;
+
+/**
+ * The events of one caller. They end with `done`, which says why; the one who listens may leave before (`return`). Made by
+ * hand and not as a generator: one of those cannot be left while it waits for what happens next.
+ */
+export class LiveReply implements AsyncIterableIterator<Told> {
+  /** Where it begins: who is cut off before the first event resumes after this position. */
+  readonly after: bigint;
+  private readonly stopped = new AbortController();
+  private readonly source: AsyncGenerator<Happening, string>;
+  private pulling = false;
+  private arrived: IteratorResult<Happening, string> | undefined;
+  private fault: { readonly thrown: unknown } | undefined;
+  private reason: string | undefined;
+  private over = false;
+  private askedAt: number;
+  private allowedAt: number;
+  private wake: (() => void) | undefined;
+
+  constructor(
+    private readonly operation: Operation,
+    { after, open }: Happenings,
+    /** Throws when that cannot be known. */
+    private readonly mayGoOn: () => Promise<boolean>,
+    private readonly metrics: Metrics,
+  ) {
+    this.after = after;
+    this.source = open(this.stopped.signal);
+    this.askedAt = this.allowedAt = performance.now();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Told, undefined>> {
+    while (!this.hasEnded()) {
+      this.pull();
+      if (performance.now() - this.askedAt >= askEveryMs) await this.ask();
+      if (this.hasEnded()) break; // Left while we asked.
+      if (this.reason !== undefined) return this.done(this.reason);
+      if (this.fault) {
+        this.leave('fault');
+        throw this.fault.thrown;
+      }
+      const { arrived } = this;
+      this.arrived = undefined;
+      if (arrived?.done) return this.done(arrived.value);
+      // The schema of an events operation's output has the same members.
+      if (arrived) return { done: false, value: this.operation.output.parse(arrived.value) as Happening };
+      await this.news();
+    }
+    return { done: true, value: undefined };
+  }
+
+  /** Ends it from our side, with a `done` that says why. */
+  end(reason: EndReason): void {
+    this.reason ??= reason;
+    this.wake?.();
+  }
+
+  return(): Promise<IteratorResult<Told, undefined>> {
+    this.leave('left');
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  private hasEnded(): boolean {
+    return this.over;
+  }
+
+  private done(reason: string): IteratorResult<Told, undefined> {
+    this.leave(reason);
+    return { done: false, value: { event: 'done', data: { reason } } };
+  }
+
+  private leave(reason: string): void {
+    if (this.over) return;
+    this.over = true;
+    this.stopped.abort();
+    // It was told to stop; what it still says, or fails with, concerns nobody.
+    this.source.return('left').catch(() => undefined);
+    this.metrics.count('palimpsest_live_replies_ended_total', { operation: this.operation.name, reason });
+    this.wake?.();
+  }
+
+  private pull(): void {
+    if (this.pulling || this.arrived || this.fault) return;
+    this.pulling = true;
+    this.source
+      .next()
+      .then(
+        (result) => (this.arrived = result),
+        (thrown: unknown) => (this.fault = { thrown }),
+      )
+      .finally(() => {
+        this.pulling = false;
+        this.wake?.();
+      });
+  }
+
+  private async ask(): Promise<void> {
+    this.askedAt = performance.now();
+    try {
+      if (await this.mayGoOn()) this.allowedAt = performance.now();
+      else this.reason ??= 'authorization_ended';
+    } catch {
+      if (performance.now() - this.allowedAt >= trustedForMs) this.reason ??= 'unavailable';
+    }
+  }
+
+  /** Waits until something came, it was ended, or it is time to ask again. */
+  private news(): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.wake = undefined;
+        resolve();
+      };
+      const timer = setTimeout(settle, Math.max(0, this.askedAt + askEveryMs - performance.now()));
+      this.wake = settle;
+      if (this.arrived || this.fault || this.reason !== undefined || this.over) settle();
+    });
+  }
+}

@@ -1,0 +1,69 @@
+import { administratorId, issueAdministratorKey } from '../application/access/administrator.js';
+import { newId } from '../application/kernel/ids.js';
+import { makeKeyMaker, purposeKey } from '../application/access/api-keys.js';
+import { systemStreams } from '../application/tenancy/tenants.js';
+import { makeContainer, T, type Backends } from './container.js';
+import type { Config } from '../infrastructure/config.js';
+import { StartupError } from '../infrastructure/startup-error.js';
+import { makeLog } from '../infrastructure/logger.js';
+import { addKek, dropOldKeks } from '../infrastructure/secrets.js';
+import type { KekRing } from '../infrastructure/vault/kek-ring.js';
+import { rotateKek } from '../infrastructure/vault/rotate.js';
+import { startBackends } from './serve.js';
+
+type Say = (line: string) => void;
+
+export const migrateOnly = (config: Config, say: Say): Promise<void> =>
+  withBackends(config, say, async ({ container }) => {
+    await container.getAsync(T.database);
+    say('The database is up to date.');
+  });
+
+/** Another key for the administrator; only the key goes to standard output. */
+export const printAdministratorKey = (config: Config, say: Say, complain: Say): Promise<void> =>
+  withBackends(config, complain, async ({ container }) => {
+    const rootKey = await container.getAsync(T.rootKey);
+    const system = await container.getAsync(T.system);
+    const streams = systemStreams(system, administratorId, newId('key', new Date()));
+    const key = await issueAdministratorKey(streams, makeKeyMaker(purposeKey(rootKey, 'api keys')), new Date());
+    if (key === undefined) throw new StartupError('There is no administrator yet: start the server once.');
+    say(key);
+  });
+
+/** Rewraps everything under the current KEK; a home that keeps its own keys is given a new one first. */
+export async function rotateVault(config: Config, say: Say, complain: Say): Promise<void> {
+  const isKept = config.keks === undefined;
+  // Added once the home is locked by whoever starts the backends, so that no server runs with fewer keys.
+  const addKey = () => (isKept ? addKek(config.home) : undefined);
+  await withBackends(
+    config,
+    complain,
+    async ({ container }, { keks }) => {
+      const [{ system }, kms] = [await container.getAsync(T.database), await container.getAsync(T.kms)];
+      const { kek, credentials, subjectKeys } = await rotateKek(system, keks, kms);
+      say(`Everything is wrapped with key ${kek}: ${credentials} credentials and ${subjectKeys} data keys were not.`);
+    },
+    addKey,
+  );
+  if (isKept) dropOldKeks(config.home);
+}
+
+async function withBackends(
+  config: Config,
+  say: Say,
+  work: (wired: ReturnType<typeof makeContainer>, backends: Backends) => Promise<void>,
+  otherKeks: () => KekRing | undefined = () => undefined,
+): Promise<void> {
+  const { backends: started, stop } = await startBackends(config, 'all', say);
+  try {
+    const backends = { ...started, keks: otherKeks() ?? started.keks };
+    const wired = makeContainer(config, backends, makeLog({ level: 'warn', fd: 2 }));
+    try {
+      await work(wired, backends);
+    } finally {
+      await wired.close();
+    }
+  } finally {
+    await stop();
+  }
+}

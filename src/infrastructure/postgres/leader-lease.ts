@@ -1,0 +1,97 @@
+import type { Client } from 'pg';
+import type { Log } from '../../application/ports.js';
+import { connectAlone, type SessionSettings } from './database.js';
+import { pause } from '../../application/kernel/concurrency/repeat-every.js';
+
+/** A stand-by asks this often whether it may take over. */
+const askEveryMs = 500;
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+/** A term that lasted this long was a good one: after it, the first pause is short again. */
+const goodTermMs = 10_000;
+
+export interface Leading {
+  /** True while this process is the one that may. */
+  readonly active: boolean;
+  /** Ends this process’s part; a stand-by elsewhere takes over. */
+  close(): Promise<void>;
+}
+
+export interface LeadNeeds {
+  /** The database owner's URL. */
+  readonly url: string;
+  readonly lock: readonly [number, number];
+  /** For the log: what is led. */
+  readonly name: string;
+  readonly log: Log;
+  readonly settings?: SessionSettings;
+}
+
+/**
+ * Runs `term` in one process per database at a time, by an advisory lock that ends with its connection; other processes
+ * stand by. A term ends with a fault, with the loss of its connection, or when it is told to by `ended`; then the next
+ * begins, here or elsewhere, until stopped.
+ */
+export function startLeading(needs: LeadNeeds, term: (client: Client, ended: AbortSignal) => Promise<void>): Leading {
+  const { url, lock, name, log, settings = {} } = needs;
+  const stop = new AbortController();
+  let active = false;
+
+  async function standBy(): Promise<void> {
+    const client = await connectAlone(url, settings, log);
+    const lost = new AbortController();
+    client.on('end', () => lost.abort());
+    const ended = AbortSignal.any([stop.signal, lost.signal]);
+    try {
+      if (!(await locked(client, ended))) return;
+      active = true;
+      log.info({ lead: name }, 'active');
+      await term(client, ended);
+    } finally {
+      active = false;
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async function locked(client: Client, ended: AbortSignal): Promise<boolean> {
+    while (!ended.aborted) {
+      const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1, $2) as got', [...lock]);
+      if (rows[0]?.got === true) return true;
+      await pause(askEveryMs, ended);
+    }
+    return false;
+  }
+
+  async function run(): Promise<void> {
+    let wait = firstPauseMs;
+    while (!stop.signal.aborted) {
+      const began = performance.now();
+      try {
+        await standBy();
+      } catch (fault) {
+        const kind = fault instanceof Error ? fault.constructor.name : typeof fault;
+        log.warn({ lead: name, fault: kind }, 'a term ended, another begins');
+      }
+      wait = performance.now() - began > goodTermMs ? firstPauseMs : Math.min(wait * 2, longestPauseMs);
+      await pause(wait, stop.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    get active() {
+      return active;
+    },
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+/** Settles when it is over. */
+export const over = (ended: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (ended.aborted) return resolve();
+    ended.addEventListener('abort', () => resolve(), { once: true });
+  });

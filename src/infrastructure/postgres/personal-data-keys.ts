@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { sql } from '../../../projections/kit/sql.js';
+import { SubjectErased, type SubjectKey, type SubjectKeys } from '../../application/ports.js';
+import { StartupError } from '../startup-error.js';
+import type { Statements } from './database.js';
+import { holdMinimums, leastKek, ofSubjectKeys } from './kek-minimums.js';
+import { kekIdOf, newDataKey, subjectKey, unwrap, wrap } from './sealing.js';
+
+/** A key is asked for again after this long, so that its destruction is known everywhere within 5 s. */
+const trustMs = 4_000;
+const cachedKeys = 50_000;
+
+const keyRow = z.object({ ownerId: z.string(), kekId: z.string(), wrapped: z.instanceof(Buffer).nullable() });
+type KeyRow = z.output<typeof keyRow>;
+
+const columns = sql`owner_id as "ownerId", kek_id as "kekId", wrapped`;
+
+/** This process would wrap new data keys with a KEK that was rotated away. */
+class KekRotatedAway extends Error {
+  constructor() {
+    super('The current key encryption key was rotated away: no data key can be made with it.');
+  }
+}
+
+class UnusableSubjectKey extends Error {
+  constructor() {
+    super('The owner’s data key does not unwrap: it was altered, or wrapped by another KEK.');
+  }
+}
+
+const unusable = (): never => {
+  throw new UnusableSubjectKey();
+};
+const unusableKey: SubjectKey = { seal: unusable, open: unusable };
+
+/** `now` counts milliseconds and never goes back; tests bring their own. */
+export function makeSubjectKeys(
+  system: Statements,
+  keks: Keks,
+  now: () => number = () => performance.now(),
+): SubjectKeys {
+  const { current, number, byId } = known(keks);
+  const kekId = kekIdOf(current);
+  // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
+  const cache = new Map<string, { readonly key: SubjectKey; readonly until: number }>();
+
+  function remembered(ownerId: string): SubjectKey | undefined {
+    const entry = cache.get(ownerId);
+    return entry && now() < entry.until ? entry.key : undefined;
+  }
+
+  /** `askedAt`: from when on the answer counts; a destruction may follow at any time after it. */
+  function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): SubjectKey | undefined {
+    cache.delete(ownerId);
+    if (!wrapped) return undefined;
+    const dataKey = unwrapped(byId.get(wrappedBy), wrapped, ownerId);
+    // Among the keys of many owners one that does not unwrap must not keep the others from being read.
+    if (!dataKey) return unusableKey;
+    const key = subjectKey(dataKey);
+    cache.set(ownerId, { key, until: askedAt + trustMs });
+    if (cache.size > cachedKeys) cache.delete(cache.keys().next().value ?? '');
+    return key;
+  }
+
+  function unwrapped(kek: Buffer | undefined, wrapped: Buffer, ownerId: string): Buffer | undefined {
+    try {
+      return kek && unwrap(kek, wrapped, ownerId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function made(ownerId: string): Promise<SubjectKey> {
+    const askedAt = now();
+    const [, , outcome] = await system.run(
+      holdMinimums,
+      sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
+        select ${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}::bytea
+        where ${number}::integer >= ${leastKek(ofSubjectKeys)} on conflict do nothing`,
+      sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
+    );
+    const [row] = outcome?.rows ?? [];
+    if (!row) throw new KekRotatedAway();
+    const key = remember(keyRow.parse(row), askedAt);
+    if (!key) throw new SubjectErased();
+    return key;
+  }
+
+  async function found(ownerIds: readonly string[]): Promise<readonly (readonly [string, SubjectKey])[]> {
+    const askedAt = now();
+    const [outcome] = await system.run(
+      sql`select ${columns} from palimpsest.subject_keys where owner_id = any(${ownerIds})`,
+    );
+    return (outcome?.rows ?? []).flatMap((row) => {
+      const parsed = keyRow.parse(row);
+      const key = remember(parsed, askedAt);
+      return key ? [[parsed.ownerId, key] as const] : [];
+    });
+  }
+
+  return {
+    async toSeal(ownerId) {
+      const known = remembered(ownerId);
+      if (known) return known;
+      const [asked] = await found([ownerId]);
+      return asked?.[1] ?? made(ownerId);
+    },
+
+    async toOpen(ownerIds) {
+      const keys = new Map<string, SubjectKey>();
+      const unknown: string[] = [];
+      for (const ownerId of ownerIds) {
+        const known = remembered(ownerId);
+        if (known) keys.set(ownerId, known);
+        else unknown.push(ownerId);
+      }
+      if (unknown.length > 0) for (const [ownerId, key] of await found(unknown)) keys.set(ownerId, key);
+      return keys;
+    },
+
+    /** The row stays as a tombstone, also for an owner who never had a key: none can be made for them any more. */
+    async destroy(ownerId) {
+      await system.run(sql`
+        insert into palimpsest.subject_keys (owner_id, kek_id, wrapped, destroyed_at)
+        values (${ownerId}, ${kekId}, null, now())
+        on conflict (owner_id) do update set wrapped = null, destroyed_at = coalesce(subject_keys.destroyed_at, now())`);
+      cache.delete(ownerId);
+    },
+  };
+}
+
+interface Kek {
+  readonly number: number;
+  readonly key: Buffer;
+}
+
+/** One KEK, or several of which one is current. */
+type Keks = Buffer | { readonly current: Kek; readonly all: readonly Kek[] };
+
+const known = (keks: Keks) => {
+  const current = Buffer.isBuffer(keks) ? { number: 1, key: keks } : keks.current;
+  const all = Buffer.isBuffer(keks) ? [current] : keks.all;
+  return { current: current.key, number: current.number, byId: new Map(all.map(({ key }) => [kekIdOf(key), key])) };
+};
+
+const atOnce = 200;
+
+/** Wraps every data key under the current KEK and answers how many were not. What they seal is not touched. */
+export async function rewrapSubjectKeys(system: Statements, keks: Keks): Promise<number> {
+  const { current, byId } = known(keks);
+  const kekId = kekIdOf(current);
+  for (let rewrapped = 0; ;) {
+    const [outcome] = await system.run(
+      sql`select ${columns} from palimpsest.subject_keys where wrapped is not null and kek_id <> ${kekId} limit ${atOnce}`,
+    );
+    const rows = (outcome?.rows ?? []).map((row) => keyRow.parse(row));
+    if (rows.length === 0) return rewrapped;
+    for (const { ownerId, kekId: wrappedBy, wrapped } of rows) {
+      const kek = byId.get(wrappedBy);
+      if (!kek || !wrapped) throw new UnusableSubjectKey();
+      // Compared, so that a key that was destroyed meanwhile does not come back.
+      await system.run(sql`
+        update palimpsest.subject_keys
+        set kek_id = ${kekId}, wrapped = ${wrap(current, unwrap(kek, wrapped, ownerId), ownerId)}
+        where owner_id = ${ownerId} and wrapped = ${wrapped}`);
+      rewrapped += 1;
+    }
+  }
+}
+
+/** Refuses a start with KEKs that cannot open what is stored. */
+export async function assertKekOpens(system: Statements, keks: Keks): Promise<void> {
+  const { byId } = known(keks);
+  const [outcome] = await system.run(
+    sql`select distinct on (kek_id) ${columns} from palimpsest.subject_keys where wrapped is not null`,
+  );
+  for (const row of outcome?.rows ?? []) {
+    const { ownerId, kekId, wrapped } = keyRow.parse(row);
+    try {
+      const kek = byId.get(kekId);
+      if (!kek) throw new UnusableSubjectKey();
+      if (wrapped) unwrap(kek, wrapped, ownerId);
+    } catch {
+      throw new StartupError('PALIMPSEST_KEK is not the key that the stored data keys are wrapped with.');
+    }
+  }
+}

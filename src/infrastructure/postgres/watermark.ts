@@ -1,0 +1,106 @@
+import type { Client } from 'pg';
+import { sql } from '../../../projections/kit/sql.js';
+import type { ReadModels } from '../../application/ports.js';
+import type { Database } from './database.js';
+import { runTogether } from './pipeline.js';
+
+/** The active projector tells every process here how far the rows are. */
+export const projectedChannel = 'palimpsest_projected';
+
+/** A notification can be lost with its connection, so whoever waits also asks this often. */
+const askEveryMs = 500;
+const answerWithinMs = 2_000;
+
+export interface FollowedReadModels extends ReadModels {
+  close(): Promise<void>;
+}
+
+interface Waiter {
+  readonly position: bigint;
+  readonly resolve: (reached: boolean) => void;
+}
+
+/** Follows how far the read models named are, whichever process projects them. */
+export function followReadModels(
+  database: Pick<Database, 'connect'>,
+  projections: readonly { readonly name: string }[],
+): FollowedReadModels {
+  const names = projections.map(({ name }) => name);
+  const waiters = new Set<Waiter>();
+  // Unknown while not connected: after a crash of Postgres the rows may be a little behind what was told before.
+  let known: bigint | undefined;
+  let listening: Promise<Client> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function learn(position: bigint): void {
+    if (known === undefined || position > known) known = position;
+    for (const waiter of waiters) {
+      if (waiter.position <= known) settle(waiter, true);
+    }
+  }
+
+  function settle(waiter: Waiter, reached: boolean): void {
+    if (!waiters.delete(waiter)) return;
+    if (waiters.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+    waiter.resolve(reached);
+  }
+
+  function listen(): Promise<Client> {
+    listening ??= (async () => {
+      const client = await database.connect();
+      client.on('notification', ({ payload }) => payload !== undefined && learn(BigInt(payload)));
+      client.on('end', () => {
+        known = undefined;
+        listening = undefined;
+      });
+      await client.query(`listen ${projectedChannel}`);
+      return client;
+    })();
+    listening.catch(() => {
+      listening = undefined;
+    });
+    return listening;
+  }
+
+  async function ask(): Promise<void> {
+    let client: Client | undefined;
+    try {
+      client = await listen();
+      const [outcome] = await runTogether(
+        client,
+        [sql`select min(position) as position from palimpsest.projections where name = any(${names})`],
+        answerWithinMs,
+      );
+      const position = outcome?.rows[0]?.['position'];
+      if (typeof position === 'string') learn(BigInt(position));
+    } catch {
+      // Not reachable now: whoever waits asks again, on a connection of its own, until their time is over.
+      await client?.end();
+    }
+  }
+
+  if (names.length > 0) void ask();
+  return {
+    reached(position, timeoutMs) {
+      if (closed) return Promise.resolve(false);
+      if (names.length === 0 || (known !== undefined && known >= position)) return Promise.resolve(true);
+      return new Promise((resolve) => {
+        const waiter = { position, resolve };
+        waiters.add(waiter);
+        setTimeout(() => settle(waiter, false), timeoutMs).unref();
+        timer ??= setInterval(() => void ask(), askEveryMs);
+        if (known === undefined) void ask();
+      });
+    },
+    async close() {
+      closed = true;
+      for (const waiter of waiters) settle(waiter, false);
+      const client = await listening?.catch(() => undefined);
+      await client?.end();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { Undecodable, decode, type DecodedEvent } from '../../application/event-sourcing/codec.js';
+import { digestOf } from '../../application/kernel/canonical-json.js';
+import type { StoredEvent, SubjectKey } from '../../application/ports.js';
+import { eventSchemas } from '../../domain/events.js';
+import type { Projection } from '../../../projections/kit/projection.js';
+import type { Sql } from '../../../projections/kit/sql.js';
+import { faultName } from './parked.js';
+
+/** The event was not written by this product: nothing in it says whose it is. */
+class Foreign extends Error {}
+
+/** An event on its way into read models: decoded, digested and understood once, and only when a read model asks. */
+export class Reading {
+  private readonly meant = new Map<Projection, readonly Sql[] | string>();
+  private decoded: DecodedEvent | undefined;
+  private digest: string | undefined;
+
+  constructor(
+    readonly event: StoredEvent,
+    private readonly keys: ReadonlyMap<string, SubjectKey>,
+  ) {}
+
+  /** What the event changes in a read model, or the name of the fault that keeps the read model from following it. */
+  meaningFor(projection: Projection): readonly Sql[] | string {
+    const known = this.meant.get(projection);
+    if (known !== undefined) return known;
+    const meaning = this.understand(projection);
+    this.meant.set(projection, meaning);
+    return meaning;
+  }
+
+  private understand(projection: Projection): readonly Sql[] | string {
+    try {
+      return this.statementsFor(projection);
+    } catch (fault) {
+      return faultName(fault);
+    }
+  }
+
+  /**
+   * Throws when the read model would have to follow the event and cannot: because it is foreign, of a type or version
+   * that is not known here, or refused by the read model's own handler.
+   */
+  private statementsFor(projection: Projection): readonly Sql[] {
+    const { event } = this;
+    const handler = handlerOf(projection, event.type);
+    const follows = projection.onEvery !== undefined || handler !== undefined;
+    if (!follows && (event.type in eventSchemas || !isOfFamilies(projection, event))) return [];
+    if (typeof event.metadata['ownerId'] !== 'string') throw new Foreign();
+    return [...this.fromEvery(projection), ...this.fromHandler(projection, handler)];
+  }
+
+  private fromEvery({ onEvery }: Projection): readonly Sql[] {
+    if (!onEvery) return [];
+    const { event } = this;
+    this.digest ??= digestOf([event.data, event.metadata]);
+    return [onEvery({ ...event, digest: this.digest })];
+  }
+
+  private fromHandler(projection: Projection, handler: Handler | undefined): readonly Sql[] {
+    if (!handler) {
+      if (!(this.event.type in eventSchemas) && isOfFamilies(projection, this.event)) {
+        throw new Undecodable(this.event, 'its type is not known to this version');
+      }
+      return [];
+    }
+    this.decoded ??= decode(this.event, this.keys);
+    const { id, data, metadata, at, position, stream, revision } = this.decoded;
+    const { ownerId, actor } = metadata;
+    const made = handler(data, { ownerId, at, position, stream, revision, eventId: id, actor });
+    return Array.isArray(made) ? (made as readonly Sql[]) : [made as Sql];
+  }
+}
+
+type Handler = NonNullable<Projection['on'][string]>;
+
+const handlerOf = ({ on }: Projection, type: string): Handler | undefined =>
+  Object.hasOwn(on, type) ? on[type] : undefined;
+
+const families = new WeakMap<Projection, ReadonlySet<string>>();
+
+/** `thread.created` and `thread-1` are of the family `thread`: a read model of threads must not overlook what it does not know there. */
+function isOfFamilies(projection: Projection, { type, stream }: StoredEvent): boolean {
+  let known = families.get(projection);
+  if (!known) {
+    known = new Set(Object.keys(projection.on).map((handled) => before('.', handled)));
+    families.set(projection, known);
+  }
+  return known.has(before('.', type)) || known.has(before('-', stream));
+}
+
+const before = (mark: string, text: string): string => text.slice(0, Math.max(text.indexOf(mark), 0));

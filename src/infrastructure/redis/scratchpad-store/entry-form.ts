@@ -1,0 +1,69 @@
+import type { Entry, LedgerElements } from '../../../application/ports.js';
+
+// The stored form: a list element is a JSON array in this order. Add at the end, never change what is there.
+type StoredEntry = readonly [
+  id: string,
+  kind: string,
+  content: string,
+  fields: Readonly<Record<string, unknown>>,
+  authorType: string,
+  authorId: string,
+  bytes: number,
+  sha256: string,
+  at: string,
+  correlationId: string,
+];
+
+/** First element of every ledger, because Redis knows no empty list (M1). It makes entry n the element at index n. */
+export const header = '{"form":1}';
+
+/** In place of an entry that was lost: its index is not given again. */
+export const lostElement = 'null';
+
+export const headerOf = (clears: number, gaps: number): string =>
+  clears === 0 && gaps === 0 ? header : JSON.stringify({ form: 1, clears, gaps });
+
+/** What a header says; without a word, nothing was cleared, lost or moved yet. */
+export function readHeader(text: string): Pick<LedgerElements, 'clears' | 'gaps' | 'arranged'> {
+  const unsaid = { clears: 0, gaps: 0, arranged: 0 };
+  if (text === header) return unsaid;
+  const { clears, gaps, arranged } = { ...unsaid, ...(JSON.parse(text) as Partial<typeof unsaid>) }; // Written by headerOf and the scripts.
+  return { clears, gaps, arranged };
+}
+
+export const entryText = (entry: Entry): string =>
+  JSON.stringify([
+    entry.id,
+    entry.kind,
+    entry.content,
+    entry.fields,
+    entry.author.type,
+    entry.author.id,
+    entry.bytes,
+    entry.sha256,
+    entry.at,
+    entry.correlationId,
+  ] satisfies StoredEntry);
+
+export function readEntry(text: string): Entry {
+  // Written by entryText and by nothing else.
+  const [id, kind, content, fields, type, authorId, bytes, sha256, at, correlationId] = JSON.parse(text) as StoredEntry;
+  return { id, kind, content, fields, author: { type, id: authorId }, bytes, sha256, at, correlationId };
+}
+
+/** Elements by what they are: entries begin with a bracket, repetitions with a brace. */
+export function readElements(
+  elements: readonly string[],
+  firstIndex: number,
+): Pick<LedgerElements, 'entries' | 'lost' | 'repeats'> {
+  const entries: LedgerElements['entries'][number][] = [];
+  const lost: number[] = [];
+  const repeats: LedgerElements['repeats'][number][] = [];
+  elements.forEach((text, place) => {
+    const index = firstIndex + place;
+    if (text === lostElement) lost.push(index);
+    else if (text.startsWith('[')) entries.push({ ...readEntry(text), index });
+    else repeats.push({ ...(JSON.parse(text) as { entryId: string; of: number }), index }); // Written by the script repeat.
+  });
+  return { entries, lost, repeats };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { projections } from '../../projections/index.js';
+import { findTold, scratchpadRows } from '../../projections/scratchpads.js';
+import { sql, type Sql } from '../../projections/kit/sql.js';
+import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
+import { migrate } from '../../src/infrastructure/postgres/migrate.js';
+import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import { freshDatabase, type FreshDatabase } from '../support/database.js';
+import { quiet } from '../support/quiet.js';
+
+const kek = randomBytes(32);
+let fresh: FreshDatabase;
+let database: Database;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  await migrate({ url: fresh.url, kek, projections, log: quiet });
+  database = openDatabase({ url: fresh.url, kek, log: quiet });
+  await database.system.run(
+    sql`insert into users (id, owner_id, name, role, workspace_id, created_at) values ('ada', 'ada', 'Ada', 'member', 'ws_1', now())`,
+  );
+});
+afterAll(async () => {
+  await database.close();
+  await fresh.drop();
+});
+
+let pads = 0;
+/** A ledger whose read model has followed these events, in this order, all in one era but for those that say another. */
+async function ledger(...events: readonly (readonly [string, Readonly<Record<string, unknown>>])[]): Promise<string> {
+  const id = `sp_${(pads += 1)}`;
+  await database.system.run(
+    sql`insert into threads (id, owner_id, metadata, created_at, updated_at, position)
+      values (${`thread_${pads}`}, 'ada', '{}', now(), now(), ${pads})`,
+    sql`insert into scratchpads (id, owner_id, thread_id, metadata, content_revision, entry_count, created_at, updated_at, position)
+      values (${id}, 'ada', ${`thread_${pads}`}, '{}', 0, 0, now(), now(), ${pads})`,
+  );
+  const handlers: Readonly<Record<string, unknown>> = scratchpadRows;
+  for (const [type, data] of events) {
+    // As the projector calls it, with what the event says.
+    const handler = handlers[type] as (data: unknown, context: unknown) => Sql;
+    await database.system.run(
+      handler({ clears: 0, scratchpadId: id, ...data }, { ownerId: 'ada', at: '2026-01-01T00:00:00Z' }),
+    );
+  }
+  return id;
+}
+
+const appended = (index: number, more = {}) => ['scratchpad.entry_appended', { index, ...more }] as const;
+const lost = (from: number, to: number) => ['scratchpad.entries_lost', { from, to }] as const;
+const repeated = (index: number) => ['scratchpad.entry_repeated', { index }] as const;
+const cleared = ['scratchpad.entries_cleared', { clears: 1 }] as const;
+
+/** The highest index that was told of, if all up to `length` were. */
+const told = async (scratchpadId: string, length: number, more: { clears?: number; ownerId?: string } = {}) =>
+  (await findTold(makeReadDbs(database).system, [{ ownerId: 'ada', clears: 0, ...more, scratchpadId, length }])).get(
+    scratchpadId,
+  );
+
+describe('a ledger, by its read model, was told of', () => {
+  it('up to the end, in whatever order its events came, and some twice', async () => {
+    const id = await ledger(appended(2), appended(1), appended(4), appended(2), appended(3));
+    expect([await told(id, 0), await told(id, 3), await told(id, 4), await told(id, 5)]).toEqual([4, 4, 4, undefined]);
+  });
+
+  it('up to the first index that nobody told of', async () => {
+    const id = await ledger(appended(1), appended(2), appended(4));
+    expect([await told(id, 2), await told(id, 3), await told(id, 4)]).toEqual([4, undefined, undefined]);
+  });
+
+  it('also where it holds nothing any more', async () => {
+    const id = await ledger(appended(1), appended(5), lost(2, 3), repeated(4));
+    expect([await told(id, 5), await told(id, 6)]).toEqual([5, undefined]);
+  });
+
+  it('since its last clear only', async () => {
+    const id = await ledger(appended(1), appended(2), cleared, appended(1, { clears: 1 }));
+    expect([await told(id, 1, { clears: 1 }), await told(id, 2, { clears: 1 }), await told(id, 1)]).toEqual([
+      1,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('in a later era before the clear that begins it was told of', async () => {
+    const id = await ledger(appended(1), appended(2), appended(1, { clears: 1 }), cleared);
+    expect([await told(id, 1, { clears: 1 }), await told(id, 2, { clears: 1 })]).toEqual([1, undefined]);
+  });
+
+  it('by its owner', async () => {
+    const id = await ledger(appended(1));
+    expect([await told(id, 1), await told(id, 1, { ownerId: 'bob' })]).toEqual([1, undefined]);
+  });
+});
