@@ -29,10 +29,7 @@ module.exports = {
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
     },
     layer('domain-is-pure', '^src/domain/', { folders: ['^src/domain/'], packages: ['zod'] }),
-    layer('projections-are-values', '^projections/', {
-      folders: ['^src/domain/', '^projections/'],
-      packages: ['zod'],
-    }),
+    layer('projections-are-values', '^projections/', { folders: ['^src/domain/', '^projections/'], packages: ['zod'] }),
     layer('application-knows-no-driver', '^src/application/', {
       folders: ['^src/domain/', '^projections/', '^src/application/'],
       packages: ['zod'],

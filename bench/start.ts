@@ -16,10 +16,7 @@ async function main(): Promise<void> {
     const server = spawn(
       process.execPath,
       ['--max-semi-space-size=32', join(root, 'scripts/palimpsest.mjs'), 'serve'],
-      {
-        env: { ...process.env, PALIMPSEST_HOME: home, PORT: '0' },
-        stdio: ['ignore', 'pipe', 'ignore'],
-      },
+      { env: { ...process.env, PALIMPSEST_HOME: home, PORT: '0' }, stdio: ['ignore', 'pipe', 'ignore'] },
     );
     let said = '';
     while (!said.includes('Palimpsest serves')) said += String((await once(server.stdout, 'data'))[0]);

@@ -25,12 +25,7 @@ export async function startProduct(): Promise<Product> {
     redisUrl = '',
     eventstoreUrl = '',
     stop,
-  } = await startEmbedded({
-    home: join(home, 'backends'),
-    need,
-    log: () => undefined,
-    throwAway: true,
-  });
+  } = await startEmbedded({ home: join(home, 'backends'), need, log: () => undefined, throwAway: true });
   const child = spawn(process.execPath, ['--max-semi-space-size=32', join(root, 'dist/src/main.js'), 'serve'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {

@@ -231,32 +231,34 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     },
     [T.backends, T.log],
   );
-  container.bind(T.system).toResolvedValue(
-    (
-      events: EventLog,
-      store: AggregateStore,
-      subjects: SubjectKeys,
-      clock: Clock,
-      metrics: Metrics,
-      dbs: ReadDbs,
-      readModels: FollowedReadModels,
-      working: WorkingState,
-      vault: Vault,
-    ): SystemNeeds => ({
-      log: events,
-      store,
-      subjects,
-      clock,
-      metrics,
-      queues: new StreamQueues(),
-      gathered: new GatheredAppends(events),
-      dbs,
-      readModels,
-      working,
-      vault,
-    }),
-    [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working, T.vault],
-  );
+  container
+    .bind(T.system)
+    .toResolvedValue(
+      (
+        events: EventLog,
+        store: AggregateStore,
+        subjects: SubjectKeys,
+        clock: Clock,
+        metrics: Metrics,
+        dbs: ReadDbs,
+        readModels: FollowedReadModels,
+        working: WorkingState,
+        vault: Vault,
+      ): SystemNeeds => ({
+        log: events,
+        store,
+        subjects,
+        clock,
+        metrics,
+        queues: new StreamQueues(),
+        gathered: new GatheredAppends(events),
+        dbs,
+        readModels,
+        working,
+        vault,
+      }),
+      [T.eventLog, T.store, T.subjects, T.clock, T.metrics, T.dbs, T.readModels, T.working, T.vault],
+    );
   container.bind(T.purges).toResolvedValue(
     ({ redisUrl }: Backends, system: SystemNeeds, l: Log) => {
       const purges = closing(
@@ -280,37 +282,39 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
         makeAuthenticate({ store, pepper: purposeKey(rootKey, 'api keys'), clock, usage }),
       [T.store, T.rootKey, T.clock, T.keyUsage],
     );
-  container.bind(T.gatewayNeeds).toResolvedValue(
-    (
-      system: SystemNeeds,
-      rootKey: Buffer,
-      authenticate: Authenticate,
-      purges: Purges,
-      control: ProjectionControl,
-      harnesses: HarnessRegistry,
-      models: Models,
-      live: RunningLiveEvents,
-      l: Log,
-    ): GatewayNeeds => ({
-      ...system,
-      authenticate,
-      admissions: [],
-      cursorKey: purposeKey(rootKey, 'cursors'),
-      shared: {
-        working: system.working,
-        live,
-        purges: purges.queue,
-        keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
-        subjects: system.subjects,
-        projections: control,
-        vault: system.vault,
-        harnesses,
-        models,
-        log: l,
-      },
-    }),
-    [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.models, T.live, T.log],
-  );
+  container
+    .bind(T.gatewayNeeds)
+    .toResolvedValue(
+      (
+        system: SystemNeeds,
+        rootKey: Buffer,
+        authenticate: Authenticate,
+        purges: Purges,
+        control: ProjectionControl,
+        harnesses: HarnessRegistry,
+        models: Models,
+        live: RunningLiveEvents,
+        l: Log,
+      ): GatewayNeeds => ({
+        ...system,
+        authenticate,
+        admissions: [],
+        cursorKey: purposeKey(rootKey, 'cursors'),
+        shared: {
+          working: system.working,
+          live,
+          purges: purges.queue,
+          keys: makeKeyMaker(purposeKey(rootKey, 'api keys')),
+          subjects: system.subjects,
+          projections: control,
+          vault: system.vault,
+          harnesses,
+          models,
+          log: l,
+        },
+      }),
+      [T.system, T.rootKey, T.authenticate, T.purges, T.projections, T.harnesses, T.models, T.live, T.log],
+    );
   container.bind(T.gateway).toResolvedValue(makeGateway, [T.gatewayNeeds]);
   container
     .bind(T.researchQueue)

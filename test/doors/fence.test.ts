@@ -127,9 +127,7 @@ const cases: Readonly<Record<string, () => Promise<Case>>> = {
     const input = await newResearch();
     return { input, other: { ...input, question: 'How?' } };
   },
-  'research.cancel': async () => ({
-    input: { researchId: idIn(await ada.post('/v1/research', await newResearch())) },
-  }),
+  'research.cancel': async () => ({ input: { researchId: idIn(await ada.post('/v1/research', await newResearch())) } }),
   'credential.delete': async () => {
     await ada.post('/v1/agents/enroll', agentInput({ idempotencyKey: randomUUID() }));
     const [credential] = (await ada.get('/v1/credentials')).data as { id: string }[]; // as credential.list declares

@@ -99,11 +99,7 @@ function openPool(connectionString: string, max: number, settings: SessionSettin
 
 /** One connection, ready for use. Its loss is told to the log; whoever uses it hears of it by `end` or a failing query. */
 export async function connectAlone(connectionString: string, settings: SessionSettings, log: Log): Promise<Client> {
-  const client = new Client({
-    connectionString,
-    connectionTimeoutMillis: connectWithinMs,
-    keepAlive: true,
-  });
+  const client = new Client({ connectionString, connectionTimeoutMillis: connectWithinMs, keepAlive: true });
   client.on('error', () => log.warn({ backend: 'postgres' }, 'a connection was lost'));
   try {
     await client.connect();

@@ -178,11 +178,7 @@ export class Term {
     );
     const states = projections.map((projection) => {
       const row = kept.get(projection.name);
-      return {
-        projection,
-        position: row?.position ?? -1n,
-        current: row?.form === formOf(projection, folder),
-      };
+      return { projection, position: row?.position ?? -1n, current: row?.form === formOf(projection, folder) };
     });
     const current = states.filter((state) => state.current);
     const positions = (current.length > 0 ? current : states).map(({ position }) => position);

@@ -64,9 +64,5 @@ function unreachable(url: string, idempotencyKey: string): Answer {
   const refusal = refuse('unavailable', `${url} does not answer.`, {
     ...(idempotencyKey !== '' && { facts: { idempotencyKey } }),
   });
-  return {
-    status: 503,
-    text: JSON.stringify({ error: errorObject(refusal), correlationId: null }),
-    lines: undefined,
-  };
+  return { status: 503, text: JSON.stringify({ error: errorObject(refusal), correlationId: null }), lines: undefined };
 }

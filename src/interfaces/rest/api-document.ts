@@ -14,7 +14,4 @@ export function apiDocument(operations: readonly Operation[], version: string): 
   };
 }
 
-const tagged = (bytes: Buffer) => ({
-  bytes,
-  etag: `"${createHash('sha256').update(bytes).digest('base64url')}"`,
-});
+const tagged = (bytes: Buffer) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` });

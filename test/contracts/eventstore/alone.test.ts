@@ -38,10 +38,7 @@ describe('`palimpsest eventstore`', () => {
     await start('--port', String(port));
     const run = (file: string) => runModule(codeOf(file).replace(':2113', `:${port}`));
     expect([await run('docs/eventstore.md'), await run('README.md')]).toEqual([
-      {
-        code: 0,
-        said: 'read OrderPlaced { order: 1, total: 12 }\nsubscribed OrderPlaced { order: 1, total: 12 }\n',
-      },
+      { code: 0, said: 'read OrderPlaced { order: 1, total: 12 }\nsubscribed OrderPlaced { order: 1, total: 12 }\n' },
       {
         code: 0,
         said: "Appended event: grpc-client { languages: [ 'typescript', 'javascript' ], runtime: 'NodeJS' }\n",

@@ -26,13 +26,9 @@ export const redisKilled = ({ redis }: Site): Faults => ({
   },
 });
 
-export const eventStoreKilled = ({ backends }: Site): Faults => ({
-  'eventstore: killed': () => backends.killServer(),
-});
+export const eventStoreKilled = ({ backends }: Site): Faults => ({ 'eventstore: killed': () => backends.killServer() });
 
-export const postgresKilled = ({ backends }: Site): Faults => ({
-  'postgres: killed': () => backends.killPostgres(),
-});
+export const postgresKilled = ({ backends }: Site): Faults => ({ 'postgres: killed': () => backends.killPostgres() });
 
 export const programsFailing = (programs: readonly [Placed, ...Placed[]], random: Random): Faults => ({
   async 'a process: killed'() {

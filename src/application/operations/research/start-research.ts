@@ -33,9 +33,13 @@ export const startResearch = operation({
       .max(16)
       .default([])
       .meta({ description: 'Agents that calls are delegated to, in turn. Without any, the supervisor works alone.' }),
-    maxTurns: z.number().int().min(1).max(100).default(16).meta({
-      description: 'How often one agent is asked in one conversation before that counts as failed.',
-    }),
+    maxTurns: z
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(16)
+      .meta({ description: 'How often one agent is asked in one conversation before that counts as failed.' }),
     maxCalls: z.number().int().min(0).max(64).default(16).meta({ description: 'Delegated calls of the whole run.' }),
     deadlineSeconds: z.number().int().min(1).max(3600).default(600),
   }),

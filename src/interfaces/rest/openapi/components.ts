@@ -48,9 +48,7 @@ export const parameters = {
   scratchpad: header(
     'Palimpsest-Scratchpad',
     'The scratchpad that the tool acts on; not needed with a key that is bound to one.',
-    {
-      type: 'string',
-    },
+    { type: 'string' },
   ),
   prefer: header('Prefer', 'Answer without waiting until the read models show the change.', {
     type: 'string',
