@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { projections } from '../projections/index.js';
 import { sql } from '../projections/kit/sql.js';
 import { encode } from '../src/application/event-sourcing/codec.js';
-import type { DomainEvent } from '../src/domain/kernel/decider.js';
-import { MemoryEventLog } from '../src/infrastructure/memory/event-store.js';
+import type { DomainEvent } from '../src/domain/kernel/aggregate.js';
+import { MemoryEventStore } from '../src/infrastructure/memory/event-store.js';
 import { openDatabase, type Database } from '../src/infrastructure/postgres/database.js';
 import { migrate } from '../src/infrastructure/postgres/migrate.js';
 import { runTogether } from '../src/infrastructure/postgres/pipeline.js';
-import { followReadModels } from '../src/infrastructure/postgres/watermark.js';
-import { makeSubjectKeys } from '../src/infrastructure/postgres/personal-data-keys.js';
+import { followWatermark } from '../src/infrastructure/postgres/watermark.js';
+import { makePersonalDataKeys } from '../src/infrastructure/postgres/personal-data-keys.js';
 import { startProjector } from '../src/infrastructure/projector/projector.js';
 import { freshDatabase } from '../test/support/database.js';
 import { quiet, uncounted } from '../test/support/quiet.js';
@@ -27,9 +27,9 @@ async function main(): Promise<void> {
   const fresh = await freshDatabase();
   await migrate({ url: fresh.url, kek, projections, log: quiet });
   const database = openDatabase({ url: fresh.url, kek, log: quiet });
-  const subjects = makeSubjectKeys(database.system, kek);
-  const events = new MemoryEventLog();
-  const readModels = followReadModels(database, projections);
+  const subjects = makePersonalDataKeys(database.system, kek);
+  const events = new MemoryEventStore();
+  const readModels = followWatermark(database, projections);
 
   async function append(ownerId: string, stream: string, event: DomainEvent): Promise<bigint> {
     const metadata = {
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       actor: { type: 'user' as const, id: ownerId },
       at: new Date().toISOString(),
     };
-    const made = encode(randomUUID(), event, metadata, await subjects.toSeal(ownerId));
+    const made = encode(randomUUID(), event, metadata, await subjects.sealingKey(ownerId));
     return (await events.append(stream, 'any', [made])).position;
   }
 
@@ -84,7 +84,7 @@ async function main(): Promise<void> {
     log: { ...quiet, error: (fields, text) => console.error(text, fields) },
     metrics: uncounted,
   });
-  if (!(await readModels.reached(head, 120_000))) throw new Error('The read models did not get there.');
+  if (!(await readModels.waitFor(head, 120_000))) throw new Error('The read models did not get there.');
   const seconds = (performance.now() - began) / 1000;
   const used = process.cpuUsage(usedBefore);
   const rate = total / seconds;
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
   for (let n = 0; n < singles; n += 1) {
     const position = await message(messages + n);
     const appended = performance.now();
-    await readModels.reached(position, 5_000);
+    await readModels.waitFor(position, 5_000);
     waits.push(performance.now() - appended);
   }
   waits.sort((a, b) => a - b);

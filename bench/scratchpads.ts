@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openWorkingState } from '../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
+import { openScratchpadStore } from '../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { figure, p50, p99 } from './support/figures.js';
 import { startProduct } from './support/product.js';
 
@@ -9,7 +9,7 @@ const longLedger = 100_000;
 /** A ledger of 100,000 entries against an empty one, reads from anywhere in it, and appends at a steady pace. */
 async function main(): Promise<void> {
   const product = await startProduct();
-  const working = openWorkingState(product.redisUrl);
+  const working = openScratchpadStore(product.redisUrl);
   const headers = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
   const call = async (key: string, method: string, path: string, body?: unknown) => {
     const init = { method, headers: headers(key), ...(body !== undefined && { body: JSON.stringify(body) }) };
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
     // The long ledger is filled through the API itself, by as many writers as make it quick.
     const [long, empty, thousand, paced] = [await newPad(), await newPad(), await newPad(), await newPad()];
     const lengthOf = async (pad: string) =>
-      (await working.entries({ ownerId: made.user.id, scratchpadId: pad }, 0, 0))?.length ?? 0;
+      (await working.ledger.read({ ownerId: made.user.id, scratchpadId: pad }, 0, 0))?.length ?? 0;
     while ((await lengthOf(long)) < longLedger) await append(long, 5);
     const rates = { long: [] as number[], empty: [] as number[] };
     for (let round = 0; round < 3; round += 1) {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { credentialModes, type AgentEvent } from '../src/domain/agent/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { perRow, sql } from './kit/sql.js';
 
 /** The one registry of agents. There is no column for a credential: only for how it was named. */
@@ -55,7 +55,7 @@ const columns = sql`id, name, harness, provider, model, persona, credential_mode
   owner_id as "ownerId", enrolled_at as "enrolledAt", position`;
 
 /** An agent that was enrolled, by its id; without an owner: anybody's (administrators only). */
-export const findAgent = async (db: Rows, ownerId: string | undefined, id: string) =>
+export const findAgent = async (db: ReadDb, ownerId: string | undefined, id: string) =>
   first(
     enrolledRow,
     await db.rows(
@@ -66,5 +66,5 @@ export const findAgent = async (db: Rows, ownerId: string | undefined, id: strin
   );
 
 /** Enrolled or not. */
-export const listAgents = async (db: Rows, ownerId: string, page: Stretch) =>
-  all(agentRow, await db.rows(sql`select ${columns} from agents where owner_id = ${ownerId} ${stretch(page)}`));
+export const listAgents = async (db: ReadDb, ownerId: string, page: PageRequest) =>
+  all(agentRow, await db.rows(sql`select ${columns} from agents where owner_id = ${ownerId} ${pageClause(page)}`));

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { metadataSchema } from '../src/domain/kernel/envelope.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { perRow, sql, type Sql } from './kit/sql.js';
 
 /**
@@ -83,36 +83,36 @@ export interface AuditFilter {
   readonly to?: string | undefined;
 }
 
-export const listAudit = async (db: Rows, filter: AuditFilter, page: Stretch) =>
-  all(auditRow, await db.rows(sql`select ${columns} from audit_events where ${matching(filter)} ${stretch(page)}`));
+export const listAudit = async (db: ReadDb, filter: AuditFilter, page: PageRequest) =>
+  all(auditRow, await db.rows(sql`select ${columns} from audit_events where ${matching(filter)} ${pageClause(page)}`));
 
 /** The events of several streams of one owner, merged. Each stream's own stretch is found by its index. */
-export const listAuditOf = async (db: Rows, ownerId: string, streams: readonly string[], page: Stretch) => {
+export const listAuditOf = async (db: ReadDb, ownerId: string, streams: readonly string[], page: PageRequest) => {
   const each = streams.map(
     (stream) =>
-      sql`(select ${columns} from audit_events where owner_id = ${ownerId} and stream = ${stream} ${stretch(page)})`,
+      sql`(select ${columns} from audit_events where owner_id = ${ownerId} and stream = ${stream} ${pageClause(page)})`,
   );
   const [begin, ...others] = each;
   if (!begin) return [];
   const union = others.reduce((together, one) => sql`${together} union all ${one}`, begin);
-  return all(auditRow, await db.rows(sql`select * from (${union}) as each_stream where true ${stretch(page)}`));
+  return all(auditRow, await db.rows(sql`select * from (${union}) as each_stream where true ${pageClause(page)}`));
 };
 
 const headRow = z.object({ hash: z.string(), events: z.string() });
 
 /** The end of an owner's hash chain; undefined while they have no events. */
-export const findAuditHead = async (db: Rows, ownerId: string) =>
+export const findAuditHead = async (db: ReadDb, ownerId: string) =>
   first(headRow, await db.rows(sql`select hash, events from audit_heads where owner_id = ${ownerId}`));
 
 /** The hash of the event at a position of an owner's chain. */
-export const findAuditHash = async (db: Rows, ownerId: string, position: string) =>
+export const findAuditHash = async (db: ReadDb, ownerId: string, position: string) =>
   first(
     z.object({ hash: z.string() }),
     await db.rows(sql`select hash from audit_events where owner_id = ${ownerId} and position = ${position}::bigint`),
   )?.hash;
 
 /** Does the trail hold every event up to a position of the log? Every event is in it, and they come in order. */
-export const hasAudited = async (db: Rows, position: bigint): Promise<boolean> =>
+export const hasAudited = async (db: ReadDb, position: bigint): Promise<boolean> =>
   (await db.rows(sql`select from audit_events where position >= ${position} limit 1`)).length > 0;
 
 const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: AuditFilter): Sql =>
@@ -129,7 +129,7 @@ const matching = ({ ownerId, stream, type, correlationId, actor, from, to }: Aud
 const placeRow = z.object({ entryId: z.string(), index: z.number(), clears: z.number() });
 
 /** The places at which entries of one ledger's stream were audited. */
-export const findPlaces = async (db: Rows, stream: string, entryIds: readonly string[]) =>
+export const findPlaces = async (db: ReadDb, stream: string, entryIds: readonly string[]) =>
   all(
     placeRow,
     await db.rows(sql`
@@ -142,7 +142,7 @@ export const findPlaces = async (db: Rows, stream: string, entryIds: readonly st
 const deletionRow = z.object({ ownerId: z.string(), scratchpadId: z.string() });
 
 /** Scratchpads of any owner that were deleted since a time (RFC 3339). */
-export const listDeletedScratchpads = async (db: Rows, since: string) =>
+export const listDeletedScratchpads = async (db: ReadDb, since: string) =>
   all(
     deletionRow,
     await db.rows(sql`

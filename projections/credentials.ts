@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { AgentEvent } from '../src/domain/agent/events.js';
 import type { CredentialEvent } from '../src/domain/credential/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, type Rows } from './kit/read-db.js';
+import { all, type ReadDb } from './kit/read-db.js';
 import { perRow, sql } from './kit/sql.js';
 
 /** Which provider credentials there are, and since when; what they are is in the vault alone. */
@@ -48,7 +48,7 @@ const credentialRow = z.object({
   position: z.string(),
 });
 
-export const listCredentials = async (db: Rows, ownerId: string, page: Stretch) =>
+export const listCredentials = async (db: ReadDb, ownerId: string, page: PageRequest) =>
   all(
     credentialRow,
     await db.rows(sql`
@@ -57,5 +57,5 @@ export const listCredentials = async (db: Rows, ownerId: string, page: Stretch) 
           c.rotated_at as "rotatedAt", c.position,
           (select count(*) from agents a where a.owner_id = ${ownerId} and a.provider = c.provider) as "usedBy"
         from credentials c where c.owner_id = ${ownerId}) as owned
-      where true ${stretch(page)}`),
+      where true ${pageClause(page)}`),
   );

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { KeyEvent } from '../src/domain/key/events.js';
-import { padRoles } from '../src/domain/scratchpad/entry-kinds.js';
+import { padRoles } from '../src/domain/kernel/roles.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, type Rows } from './kit/read-db.js';
+import { all, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 /** Keys that work. A revoked one leaves the list; the audit stream remembers it. */
@@ -45,7 +45,7 @@ const keyRow = z.object({
 });
 
 /** `key_usage` is written behind by the API processes; it is no part of this read model. */
-export const listKeys = async (db: Rows, ownerId: string, page: Stretch) =>
+export const listKeys = async (db: ReadDb, ownerId: string, page: PageRequest) =>
   all(
     keyRow,
     await db.rows(sql`
@@ -54,11 +54,11 @@ export const listKeys = async (db: Rows, ownerId: string, page: Stretch) =>
           k.expires_at as "expiresAt", k.pad, k.agent_id as "agentId", u.last_used_at as "lastUsedAt", k.position
         from keys k left join key_usage u on u.key_id = k.id and u.owner_id = ${ownerId}
         where k.owner_id = ${ownerId}) as owned
-      where true ${stretch(page)}`),
+      where true ${pageClause(page)}`),
   );
 
 /** Ids of every working key of an owner, oldest first. */
-export const keyIdsOf = async (db: Rows, ownerId: string): Promise<readonly string[]> =>
+export const keyIdsOf = async (db: ReadDb, ownerId: string): Promise<readonly string[]> =>
   all(
     z.object({ id: z.string() }),
     await db.rows(sql`select id from keys where owner_id = ${ownerId} order by position`),

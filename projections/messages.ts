@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { messageRoles, type ThreadEvent } from '../src/domain/thread/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import type { Projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 export const messageRows: Projection<Extract<ThreadEvent, { type: `message.${string}` }>>['on'] = {
@@ -27,7 +27,7 @@ const messageRow = z.object({
 
 const columns = sql`id, thread_id as "threadId", index, role, content, author, created_at as "createdAt", position`;
 
-export const findMessage = async (db: Rows, ownerId: string, threadId: string, id: string) =>
+export const findMessage = async (db: ReadDb, ownerId: string, threadId: string, id: string) =>
   first(
     messageRow,
     await db.rows(
@@ -35,10 +35,10 @@ export const findMessage = async (db: Rows, ownerId: string, threadId: string, i
     ),
   );
 
-export const listMessages = async (db: Rows, ownerId: string, threadId: string, page: Stretch) =>
+export const listMessages = async (db: ReadDb, ownerId: string, threadId: string, page: PageRequest) =>
   all(
     messageRow,
     await db.rows(
-      sql`select ${columns} from messages where owner_id = ${ownerId} and thread_id = ${threadId} ${stretch(page)}`,
+      sql`select ${columns} from messages where owner_id = ${ownerId} and thread_id = ${threadId} ${pageClause(page)}`,
     ),
   );

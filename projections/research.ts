@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { cancellations, failures, type ResearchEvent } from '../src/domain/research/events.js';
 import type { ThreadEvent } from '../src/domain/thread/events.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 /** Runs of research, and the calls that were delegated in them. */
@@ -83,11 +83,11 @@ const columns = sql`id, thread_id as "threadId", scratchpad_id as "scratchpadId"
   worker_agent_ids as "workerAgentIds", limits, deadline_at as "deadlineAt", status, attempt, reason, answer,
   created_at as "createdAt", finished_at as "finishedAt", position`;
 
-export const findResearch = async (db: Rows, ownerId: string, id: string) =>
+export const findResearch = async (db: ReadDb, ownerId: string, id: string) =>
   first(runRow, await db.rows(sql`select ${columns} from research_runs where owner_id = ${ownerId} and id = ${id}`));
 
 /** The calls of a run, in the order in which they were delegated. */
-export const callsOf = async (db: Rows, ownerId: string, id: string) =>
+export const callsOf = async (db: ReadDb, ownerId: string, id: string) =>
   all(
     callRow,
     await db.rows(sql`
@@ -96,11 +96,11 @@ export const callsOf = async (db: Rows, ownerId: string, id: string) =>
       from research_calls where owner_id = ${ownerId} and run_id = ${id} order by position, id`),
   );
 
-export const listResearch = async (db: Rows, ownerId: string, page: Stretch) =>
-  all(runRow, await db.rows(sql`select ${columns} from research_runs where owner_id = ${ownerId} ${stretch(page)}`));
+export const listResearch = async (db: ReadDb, ownerId: string, page: PageRequest) =>
+  all(runRow, await db.rows(sql`select ${columns} from research_runs where owner_id = ${ownerId} ${pageClause(page)}`));
 
 /** Runs of anybody that have not ended. */
-export const openResearch = async (db: Rows, limit: number): Promise<readonly string[]> =>
+export const openResearch = async (db: ReadDb, limit: number): Promise<readonly string[]> =>
   all(
     z.object({ id: z.string() }),
     await db.rows(sql`select id from research_runs where finished_at is null order by id limit ${limit}`),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { LedgerEvent, ScratchpadEvent } from '../src/domain/scratchpad/events.js';
-import { metadataValues } from '../src/domain/thread/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { metadataValues } from '../src/domain/kernel/metadata-values.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import type { Projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { perRow, sql, type Sql } from './kit/sql.js';
 
 /** Rows come and go with the thread's slot (threads.ts); here is what happens to them in between. */
@@ -88,28 +88,28 @@ const scratchpadRow = z.object({
 const columns = sql`id, thread_id as "threadId", owner_id as "ownerId", metadata, content_revision as "contentRevision",
   entry_count as "entryCount", created_at as "createdAt", updated_at as "updatedAt", position`;
 
-export const findScratchpad = async (db: Rows, ownerId: string, id: string) =>
+export const findScratchpad = async (db: ReadDb, ownerId: string, id: string) =>
   first(
     scratchpadRow,
     await db.rows(sql`select ${columns} from scratchpads where owner_id = ${ownerId} and id = ${id}`),
   );
 
-export const findScratchpadOfThread = async (db: Rows, ownerId: string, threadId: string) =>
+export const findScratchpadOfThread = async (db: ReadDb, ownerId: string, threadId: string) =>
   first(
     scratchpadRow,
     await db.rows(sql`select ${columns} from scratchpads where owner_id = ${ownerId} and thread_id = ${threadId}`),
   );
 
-export const listScratchpads = async (db: Rows, ownerId: string, page: Stretch) =>
+export const listScratchpads = async (db: ReadDb, ownerId: string, page: PageRequest) =>
   all(
     scratchpadRow,
-    await db.rows(sql`select ${columns} from scratchpads where owner_id = ${ownerId} ${stretch(page)}`),
+    await db.rows(sql`select ${columns} from scratchpads where owner_id = ${ownerId} ${pageClause(page)}`),
   );
 
 const ownedRow = z.object({ ownerId: z.string(), id: z.string(), position: z.string() });
 
 /** Every scratchpad of every owner, for the system's own work, page by page. */
-export const listEveryScratchpad = async (db: Rows, after: z.output<typeof ownedRow> | undefined, limit: number) =>
+export const listEveryScratchpad = async (db: ReadDb, after: z.output<typeof ownedRow> | undefined, limit: number) =>
   all(
     ownedRow,
     await db.rows(sql`
@@ -119,10 +119,10 @@ export const listEveryScratchpad = async (db: Rows, after: z.output<typeof owned
   );
 
 /** The entries of a ledger up to an index, in the era after so many clears. */
-export interface LedgerReach {
+export interface LedgerExtent {
   readonly ownerId: string;
   readonly scratchpadId: string;
-  readonly clears: number;
+  readonly generation: number;
   readonly length: number;
 }
 
@@ -132,8 +132,11 @@ const toldRow = z.object({ id: z.string(), highest: z.number() });
  * Of these ledgers, by id, the ones of which every index up to there was told of, with the highest that was. What is told
  * lately may be missing: then a ledger is too.
  */
-export const findTold = async (db: Rows, ledgers: readonly LedgerReach[]): Promise<ReadonlyMap<string, number>> => {
-  const asked = ledgers.map(({ ownerId, scratchpadId, clears, length }) => ({
+export const findFullyCovered = async (
+  db: ReadDb,
+  ledgers: readonly LedgerExtent[],
+): Promise<ReadonlyMap<string, number>> => {
+  const asked = ledgers.map(({ ownerId, scratchpadId, generation: clears, length }) => ({
     ...{ owner_id: ownerId, id: scratchpadId, clears, length },
   }));
   const rows = await db.rows(sql`

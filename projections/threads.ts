@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { metadataValues, type ThreadEvent } from '../src/domain/thread/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { metadataValues } from '../src/domain/kernel/metadata-values.js';
+import type { ThreadEvent } from '../src/domain/thread/events.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import type { Projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 export const threadRows: Projection<Extract<ThreadEvent, { type: `thread.${string}` }>>['on'] = {
@@ -43,8 +44,8 @@ const threadRow = z.object({
 const columns = sql`id, title, metadata, owner_id as "ownerId", scratchpad_id as "scratchpadId",
   created_at as "createdAt", updated_at as "updatedAt", position`;
 
-export const findThread = async (db: Rows, ownerId: string, id: string) =>
+export const findThread = async (db: ReadDb, ownerId: string, id: string) =>
   first(threadRow, await db.rows(sql`select ${columns} from threads where owner_id = ${ownerId} and id = ${id}`));
 
-export const listThreads = async (db: Rows, ownerId: string, page: Stretch) =>
-  all(threadRow, await db.rows(sql`select ${columns} from threads where owner_id = ${ownerId} ${stretch(page)}`));
+export const listThreads = async (db: ReadDb, ownerId: string, page: PageRequest) =>
+  all(threadRow, await db.rows(sql`select ${columns} from threads where owner_id = ${ownerId} ${pageClause(page)}`));

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { roles, type UserEvent } from '../src/domain/user/events.js';
+import { roles } from '../src/domain/kernel/roles.js';
+import type { UserEvent } from '../src/domain/user/events.js';
 import type { Projection } from './kit/projection.js';
-import { first, type Rows } from './kit/read-db.js';
+import { first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 export const userRows: Projection<UserEvent>['on'] = {
@@ -19,7 +20,7 @@ const userRow = z.object({
   createdAt: z.string(),
 });
 
-export const findUser = async (db: Rows, ownerId: string) =>
+export const findUser = async (db: ReadDb, ownerId: string) =>
   first(
     userRow,
     await db.rows(sql`

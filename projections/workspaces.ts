@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { UserEvent } from '../src/domain/user/events.js';
 import type { WorkspaceEvent } from '../src/domain/workspace/events.js';
-import { stretch, type Stretch } from './kit/page.js';
+import { pageClause, type PageRequest } from './kit/page.js';
 import { projection } from './kit/projection.js';
-import { all, first, type Rows } from './kit/read-db.js';
+import { all, first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
 export const workspaces = projection<WorkspaceEvent | UserEvent>({
@@ -39,14 +39,14 @@ const workspaceRow = z.object({
 
 const columns = sql`id, name, workspace_owner_id as "ownerId", created_at as "createdAt", position`;
 
-export const findWorkspace = async (db: Rows, memberId: string, id: string) =>
+export const findWorkspace = async (db: ReadDb, memberId: string, id: string) =>
   first(
     workspaceRow,
     await db.rows(sql`select ${columns} from workspaces where owner_id = ${memberId} and id = ${id}`),
   );
 
-export const listWorkspaces = async (db: Rows, memberId: string, page: Stretch) =>
+export const listWorkspaces = async (db: ReadDb, memberId: string, page: PageRequest) =>
   all(
     workspaceRow,
-    await db.rows(sql`select ${columns} from workspaces where owner_id = ${memberId} ${stretch(page)}`),
+    await db.rows(sql`select ${columns} from workspaces where owner_id = ${memberId} ${pageClause(page)}`),
   );

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { getMe } from './application/operations/user/get-me.js';
-import { BackendUnavailable } from './application/ports.js';
+import { BackendUnavailable } from './application/faults/errors.js';
 import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
 import type { AloneOptions } from './infrastructure/embedded/eventstore-alone.js';
 import { StartupError } from './infrastructure/startup-error.js';
-import { makeLog } from './infrastructure/logger.js';
+import { makeLogger } from './infrastructure/logger.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
 import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
 import { withoutValues } from './interfaces/cli/complaint.js';
@@ -153,7 +153,7 @@ addOperations(program, operations, process.argv.slice(2));
 
 async function started(role: Role): Promise<{ serving: Serving; stop: () => Promise<void> }> {
   const config = readConfig(process.env);
-  const log = makeLog({ level: config.logLevel, fd: 2 });
+  const log = makeLogger({ level: config.logLevel, fd: 2 });
   const { serve } = await import('./composition/serve.js');
   const serving = await serve(config, role, log, complain);
   return { serving, stop: () => serving.stop() };

@@ -1,7 +1,7 @@
 import { sql, type Sql } from './sql.js';
 
 /** A stretch of a list: newest first or oldest first, after a position (exclusive). */
-export interface Stretch {
+export interface PageRequest {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   /** Position of the last item already seen. */
@@ -9,7 +9,7 @@ export interface Stretch {
 }
 
 /** The tail of a list query: `where … ${stretch(…)}`. One row more than asked tells whether another page follows. */
-export const stretch = ({ order, limit, after }: Stretch): Sql =>
+export const pageClause = ({ order, limit, after }: PageRequest): Sql =>
   order === 'asc'
     ? sql`and position > ${after ?? '-1'}::bigint order by position asc limit ${limit + 1}`
     : sql`and position < ${after ?? '9223372036854775807'}::bigint order by position desc limit ${limit + 1}`;

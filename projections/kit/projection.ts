@@ -1,4 +1,4 @@
-import type { DomainEvent } from '../../src/domain/kernel/decider.js';
+import type { DomainEvent } from '../../src/domain/kernel/aggregate.js';
 import type { Actor } from '../../src/domain/kernel/envelope.js';
 import type { Sql } from './sql.js';
 

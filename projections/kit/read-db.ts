@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Sql } from './sql.js';
 
 /** Whatever runs a query: the tenant's view of the read models. */
-export interface Rows {
+export interface ReadDb {
   rows(query: Sql): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 

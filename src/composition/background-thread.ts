@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { BackendUnavailable, type Metrics } from '../application/ports.js';
+import { BackendUnavailable } from '../application/faults/errors.js';
+import type { Metrics } from '../application/ports/telemetry.js';
 import type { Brief, ToMain } from './background.js';
 import type { Backends } from './container.js';
-import { makeLog } from '../infrastructure/logger.js';
+import { makeLogger } from '../infrastructure/logger.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import type { Kek } from '../infrastructure/vault/kek-ring.js';
 import { startParts } from './serve.js';
@@ -15,7 +16,7 @@ async function run(say: (message: ToMain) => void, stopAsked: Promise<void>): Pr
     count: (...args: Parameters<Metrics['count']>) => say({ metric: 'count', args }),
     observe: (...args: Parameters<Metrics['observe']>) => say({ metric: 'observe', args }),
   };
-  const log = makeLog({ level: config.logLevel, fd: 2 });
+  const log = makeLogger({ level: config.logLevel, fd: 2 });
   const running = await startParts(config, withBuffers(backends), ['projector', 'worker'], log, metrics);
   say({ ready: true });
   await stopAsked;

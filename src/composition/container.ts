@@ -6,41 +6,44 @@ import { sql } from '../../projections/kit/sql.js';
 import { makeAuthenticate, type Authenticate } from '../application/access/authenticate.js';
 import type { ProjectionControl } from '../application/operation/context.js';
 import { makeGateway, type Gateway, type GatewayNeeds } from '../application/gateway/gateway.js';
-import { GatheredAppends } from '../application/event-sourcing/fact-recorder.js';
+import { FactRecorder } from '../application/event-sourcing/fact-recorder.js';
 import { makeKeyMaker, purposeKey } from '../application/access/api-keys.js';
 import { AggregateStore } from '../application/event-sourcing/aggregate-store.js';
-import type { Clock, ReadDbs, Snapshots, SubjectKeys } from '../application/ports.js';
-import { enrollmentLife } from '../application/reactions/enrollments.js';
-import { researchLife } from '../application/reactions/research.js';
-import { scratchpadLife } from '../application/reactions/scratchpads.js';
+import type { Clock } from '../application/ports/clock.js';
+import type { ReadDbs } from '../application/ports/read-models.js';
+import type { Snapshots } from '../application/ports/snapshots.js';
+import type { PersonalDataKeys } from '../application/ports/personal-data-keys.js';
+import { enrollmentReaction } from '../application/reactions/enrollments.js';
+import { researchReaction } from '../application/reactions/research.js';
+import { scratchpadReaction } from '../application/reactions/scratchpads.js';
 import { reapStaged } from '../application/enrollment/reaper.js';
-import { settledCredentials } from '../application/enrollment/staged-versions.js';
+import { usableCredentials } from '../application/enrollment/staged-versions.js';
 import type { HarnessRegistry } from '../application/ports/harnesses.js';
 import type { Models } from '../application/ports/models.js';
-import type { Vault } from '../application/ports/credential-vault.js';
+import type { CredentialVault } from '../application/ports/credential-vault.js';
 import { recordPurged } from '../application/scratchpad/maintenance/record-purge.js';
 import { enqueueOpen } from '../application/research/requeue.js';
 import { makeResearchRuntime } from '../application/research/run.js';
 import { systemWorkFor, type SystemNeeds } from '../application/tenancy/tenants.js';
-import { StreamQueues } from '../application/event-sourcing/aggregates.js';
+import { KeyedMutex } from '../application/event-sourcing/aggregates.js';
 import { openResearchQueue, type RunningResearchQueue } from '../infrastructure/bullmq/research.js';
 import { openPurges } from '../infrastructure/bullmq/purges.js';
 import type { Config } from '../infrastructure/config.js';
 import { makeCrashPoints } from '../infrastructure/crash-points.js';
 import { StartupError } from '../infrastructure/startup-error.js';
-import { openEventLog } from '../infrastructure/eventstore/event-store.js';
+import { openEventStore } from '../infrastructure/eventstore/event-store.js';
 import { HarnessFileUnreadable, makeHarnessRegistry } from '../infrastructure/harness-file.js';
-import { makeLiveEvents, type RunningLiveEvents } from '../application/event-sourcing/live-feed/live-feed.js';
+import { makeLiveFeed, type RunningLiveFeed } from '../application/event-sourcing/live-feed/live-feed.js';
 import { makeModels } from '../infrastructure/llm/models.js';
-import { makeLog } from '../infrastructure/logger.js';
+import { makeLogger } from '../infrastructure/logger.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import { openDatabase, type Database } from '../infrastructure/postgres/database.js';
 import { startKeyUsage, type WrittenKeyUsage } from '../infrastructure/postgres/key-usage.js';
 import { migrate } from '../infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../infrastructure/postgres/read-dbs.js';
-import { followReadModels, type FollowedReadModels } from '../infrastructure/postgres/watermark.js';
+import { followWatermark, type PostgresWatermark } from '../infrastructure/postgres/watermark.js';
 import { makeSnapshots } from '../infrastructure/postgres/snapshots.js';
-import { makeSubjectKeys } from '../infrastructure/postgres/personal-data-keys.js';
+import { makePersonalDataKeys } from '../infrastructure/postgres/personal-data-keys.js';
 import { makeProjectionControl } from '../infrastructure/projector/control.js';
 import { startLedgerAuditor } from '../infrastructure/projector/ledger-auditor.js';
 import { startReactions } from '../infrastructure/projector/reactions.js';
@@ -53,7 +56,7 @@ import { makePostgresVault } from '../infrastructure/vault/postgres-vault.js';
 import { startReaper } from '../infrastructure/vault/reaper.js';
 import { makeTransitKms } from '../infrastructure/vault/transit-kms.js';
 import { ensureRootKey } from '../infrastructure/vault/root-key.js';
-import { openWorkingState } from '../infrastructure/redis/scratchpad-store/scratchpad-store.js';
+import { openScratchpadStore } from '../infrastructure/redis/scratchpad-store/scratchpad-store.js';
 
 /** Answers when its backend does; one for each, by the name that `/readyz` shows. */
 export type Checks = Readonly<Record<'eventstore' | 'postgres' | 'redis', () => Promise<void>>>;
@@ -66,10 +69,10 @@ export interface Backends {
   readonly keks: KekRing;
 }
 
-type Log = ReturnType<typeof makeLog>;
+type Log = ReturnType<typeof makeLogger>;
 type Metrics = ReturnType<typeof makeMetrics>;
-type EventLog = ReturnType<typeof openEventLog>;
-type WorkingState = ReturnType<typeof openWorkingState>;
+type EventLog = ReturnType<typeof openEventStore>;
+type ScratchpadStore = ReturnType<typeof openScratchpadStore>;
 type Purges = ReturnType<typeof openPurges>;
 
 const token = <Service>(name: string): ServiceIdentifier<Service> => Symbol.for(name);
@@ -82,18 +85,18 @@ export const T = {
   metrics: token<Metrics>('metrics'),
   clock: token<Clock>('clock'),
   eventLog: token<EventLog>('eventLog'),
-  live: token<RunningLiveEvents>('live'),
+  live: token<RunningLiveFeed>('live'),
   kms: token<Kms>('kms'),
   prepared: token<Prepared>('prepared'),
   database: token<Database>('database'),
   rootKey: token<Buffer>('rootKey'),
   dbs: token<ReadDbs>('dbs'),
-  subjects: token<SubjectKeys>('subjects'),
+  subjects: token<PersonalDataKeys>('subjects'),
   snapshots: token<Snapshots>('snapshots'),
   store: token<AggregateStore>('store'),
-  readModels: token<FollowedReadModels>('readModels'),
+  readModels: token<PostgresWatermark>('readModels'),
   keyUsage: token<WrittenKeyUsage>('keyUsage'),
-  working: token<WorkingState>('working'),
+  working: token<ScratchpadStore>('working'),
   system: token<SystemNeeds>('system'),
   purges: token<Purges>('purges'),
   projections: token<ProjectionControl>('projections'),
@@ -106,7 +109,7 @@ export const T = {
   purgeWorker: token<Running>('purgeWorker'),
   researchQueue: token<RunningResearchQueue>('researchQueue'),
   researchWorker: token<Running>('researchWorker'),
-  vault: token<Vault>('vault'),
+  vault: token<CredentialVault>('vault'),
   harnesses: token<HarnessRegistry>('harnesses'),
   models: token<Models>('models'),
   reaper: token<Running>('reaper'),
@@ -142,10 +145,10 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     .bind(T.eventLog)
     .toResolvedValue(
       ({ eventstoreUrl }: Backends, l: Log) =>
-        crashPoints.around('events', closing(openEventLog(eventstoreUrl, l)), eventLogReads, typeOfAppended),
+        crashPoints.around('events', closing(openEventStore(eventstoreUrl, l)), eventLogReads, typeOfAppended),
       [T.backends, T.log],
     );
-  container.bind(T.live).toResolvedValue((events: EventLog) => closing(makeLiveEvents(events)), [T.eventLog]);
+  container.bind(T.live).toResolvedValue((events: EventLog) => closing(makeLiveFeed(events)), [T.eventLog]);
   container.bind(T.kms).toResolvedValue(
     ({ kms }: Config, { keks }: Backends) => {
       const local = makeLocalKms(keks);
@@ -173,7 +176,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     .bind(T.subjects)
     .toResolvedValue(
       ({ system }: Database, { keks }: Backends) =>
-        crashPoints.around('subjects', makeSubjectKeys(system, keks), ['toSeal', 'toOpen']),
+        crashPoints.around('subjects', makePersonalDataKeys(system, keks), ['sealingKey', 'openingKeys']),
       [T.database, T.backends],
     );
   container.bind(T.snapshots).toResolvedValue(({ system }: Database) => makeSnapshots(system), [T.database]);
@@ -198,7 +201,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
   container
     .bind(T.models)
     .toResolvedValue(
-      (system: SystemNeeds, { modelEndpoints }: Config) => makeModels(settledCredentials(system), modelEndpoints),
+      (system: SystemNeeds, { modelEndpoints }: Config) => makeModels(usableCredentials(system), modelEndpoints),
       [T.system, T.config],
     );
   container
@@ -210,13 +213,13 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
   container
     .bind(T.store)
     .toResolvedValue(
-      (events: EventLog, subjects: SubjectKeys, snapshots: Snapshots) =>
+      (events: EventLog, subjects: PersonalDataKeys, snapshots: Snapshots) =>
         new AggregateStore(events, subjects, snapshots),
       [T.eventLog, T.subjects, T.snapshots],
     );
   container
     .bind(T.readModels)
-    .toResolvedValue((database: Database) => closing(followReadModels(database, projections)), [T.database]);
+    .toResolvedValue((database: Database) => closing(followWatermark(database, projections)), [T.database]);
   container
     .bind(T.keyUsage)
     .toResolvedValue(
@@ -225,7 +228,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     );
   container.bind(T.working).toResolvedValue(
     async ({ redisUrl }: Backends, l: Log) => {
-      const working = closing(openWorkingState(redisUrl));
+      const working = closing(openScratchpadStore(redisUrl));
       for (const warning of await working.assertDurable()) l.warn({ backend: 'redis' }, warning);
       return crashPoints.around('working', working, workingReads);
     },
@@ -237,21 +240,21 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
       (
         events: EventLog,
         store: AggregateStore,
-        subjects: SubjectKeys,
+        subjects: PersonalDataKeys,
         clock: Clock,
         metrics: Metrics,
         dbs: ReadDbs,
-        readModels: FollowedReadModels,
-        working: WorkingState,
-        vault: Vault,
+        readModels: PostgresWatermark,
+        working: ScratchpadStore,
+        vault: CredentialVault,
       ): SystemNeeds => ({
         log: events,
         store,
         subjects,
         clock,
         metrics,
-        queues: new StreamQueues(),
-        gathered: new GatheredAppends(events),
+        queues: new KeyedMutex(),
+        gathered: new FactRecorder(events),
         dbs,
         readModels,
         working,
@@ -293,7 +296,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
         control: ProjectionControl,
         harnesses: HarnessRegistry,
         models: Models,
-        live: RunningLiveEvents,
+        live: RunningLiveFeed,
         l: Log,
       ): GatewayNeeds => ({
         ...system,
@@ -339,11 +342,11 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
     ({ databaseUrl: url }: Backends, system: SystemNeeds, { queue }: Purges, runs: RunningResearchQueue, l: Log) => {
       const { log: events, subjects, metrics } = system;
       const reactions = [
-        scratchpadLife(systemWorkFor(system), queue),
-        enrollmentLife(systemWorkFor(system), system.vault),
-        researchLife(systemWorkFor(system), runs.queue),
+        scratchpadReaction(systemWorkFor(system), queue),
+        enrollmentReaction(systemWorkFor(system), system.vault),
+        researchReaction(systemWorkFor(system), runs.queue),
       ];
-      const saw = (position: bigint) => system.store.saw(position);
+      const saw = (position: bigint) => system.store.raiseWatermark(position);
       return closing(startReactions({ url, events, subjects, metrics, reactions, saw, log: l }));
     },
     [T.backends, T.system, T.purges, T.researchQueue, T.log],
@@ -362,7 +365,7 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
       [T.database, T.eventLog],
     );
   container.bind(T.checks).toResolvedValue(
-    (events: EventLog, { app }: Database, working: WorkingState): Checks => ({
+    (events: EventLog, { app }: Database, working: ScratchpadStore): Checks => ({
       eventstore: () => events.ping(),
       postgres: async () => {
         await app.run(sql`select 1`);
@@ -378,12 +381,20 @@ export function makeContainer(config: Config, backends: Backends, log: Log, metr
 }
 
 // What leaves nothing behind, so that dying there shows nothing that dying at the effect before does not.
-const eventLogReads: (keyof EventLog)[] = ['readStream', 'last', 'readAll', 'head', 'subscribe', 'ping', 'close'];
-const workingReads: (keyof WorkingState)[] = [
+const eventLogReads: (keyof EventLog)[] = [
+  'readStream',
+  'lastEvent',
+  'readAll',
+  'headPosition',
+  'subscribe',
+  'ping',
+  'close',
+];
+const workingReads: (keyof ScratchpadStore)[] = [
   ...(['entries', 'latest', 'content', 'exists', 'state', 'touched', 'scan', 'runId', 'ping', 'close'] as const),
   ...(['connection', 'isChecked', 'checked'] as const),
 ];
-const vaultReads: (keyof Vault)[] = ['holds', 'staged', 'stagedLongerThan', 'find', 'open'];
+const vaultReads: (keyof CredentialVault)[] = ['has', 'staged', 'stagedLongerThan', 'find', 'open'];
 
 const typeOfAppended = ([, , events]: readonly unknown[]): string | undefined =>
   Array.isArray(events) ? (events as Parameters<EventLog['append']>[2])[0]?.type : undefined;

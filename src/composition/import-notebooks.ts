@@ -1,4 +1,4 @@
-import { BackendUnavailable } from '../application/ports.js';
+import { BackendUnavailable } from '../application/faults/errors.js';
 import { StartupError } from '../infrastructure/startup-error.js';
 import { openOldNotebooks } from '../infrastructure/redis/old-notebooks.js';
 import { importNotebooks } from '../interfaces/cli/import-notebooks.js';

@@ -5,7 +5,7 @@ import { systemStreams } from '../application/tenancy/tenants.js';
 import { makeContainer, T, type Backends } from './container.js';
 import type { Config } from '../infrastructure/config.js';
 import { StartupError } from '../infrastructure/startup-error.js';
-import { makeLog } from '../infrastructure/logger.js';
+import { makeLogger } from '../infrastructure/logger.js';
 import { addKek, dropOldKeks } from '../infrastructure/secrets.js';
 import type { KekRing } from '../infrastructure/vault/kek-ring.js';
 import { rotateKek } from '../infrastructure/vault/rotate.js';
@@ -57,7 +57,7 @@ async function withBackends(
   const { backends: started, stop } = await startBackends(config, 'all', say);
   try {
     const backends = { ...started, keks: otherKeks() ?? started.keks };
-    const wired = makeContainer(config, backends, makeLog({ level: 'warn', fd: 2 }));
+    const wired = makeContainer(config, backends, makeLogger({ level: 'warn', fd: 2 }));
     try {
       await work(wired, backends);
     } finally {

@@ -8,7 +8,7 @@ import type { Config } from '../infrastructure/config.js';
 import { startBackground } from './background.js';
 import { startEmbedded } from '../infrastructure/embedded/embedded.js';
 import { StartupError } from '../infrastructure/startup-error.js';
-import type { makeLog } from '../infrastructure/logger.js';
+import type { makeLogger } from '../infrastructure/logger.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from '../infrastructure/secrets.js';
 import { mcpDoor } from '../interfaces/mcp/door.js';
@@ -32,7 +32,7 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
-type Log = ReturnType<typeof makeLog>;
+type Log = ReturnType<typeof makeLogger>;
 type Metrics = ReturnType<typeof makeMetrics>;
 
 /** Starts what a role needs. Throws StartupError with one line when it cannot. */

@@ -1,4 +1,4 @@
-import type { EventSchemas } from './kernel/decider.js';
+import type { EventSchemas } from './kernel/aggregate.js';
 import type { Upcasts } from './kernel/upcast.js';
 import { agentEvents, agentUpcasts } from './agent/events.js';
 import { credentialEvents, credentialUpcasts } from './credential/events.js';

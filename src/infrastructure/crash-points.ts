@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 /** Lets a process die at a chosen moment, to show what a crash leaves behind (docs/decisions/0040-crash-points.md). */
 export interface CrashPoints {
   /**
-   * The same port, whose effects are crash points: `before:events.append(thread.created)`, `after:working.create`.
+   * The same port, whose effects are crash points: `before:events.append(thread.created)`, `after:working.keys.create`.
    * What is not named among `reads` counts as an effect. `detail` tells calls of one method apart.
    */
   around<Port extends object>(

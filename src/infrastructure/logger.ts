@@ -1,5 +1,5 @@
 import { destination, pino } from 'pino';
-import type { Log } from '../application/ports.js';
+import type { Logger } from '../application/ports/telemetry.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -13,7 +13,7 @@ export interface LogOptions {
  * A line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error.
  * Flush before the process ends.
  */
-export function makeLog({ level, fd = 1 }: LogOptions): Log & { flush(): Promise<void> } {
+export function makeLogger({ level, fd = 1 }: LogOptions): Logger & { flush(): Promise<void> } {
   // Written in the background and many lines at a time, so that neither a slow reader of the log nor a write for each line
   // slows requests. Lines of requests may be a moment old; faults are told at once.
   const stream = destination({ dest: fd, sync: false, minLength: 8_192, periodicFlush: 100 });

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
-import type { Metrics } from '../application/ports.js';
+import type { Metrics } from '../application/ports/telemetry.js';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -104,7 +104,7 @@ describe('a key that acts as an agent', () => {
       correlationId: randomUUID(),
       commandId: randomUUID(),
     });
-    const retired = await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
+    const retired = await streams.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
     expect(isRefusal(retired)).toBe(false);
     now += 5_000;
     expect(refusalOf(await append(key))).toBe('authentication_failed');

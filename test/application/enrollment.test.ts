@@ -2,16 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { agentIdOf, credentialIdOf } from '../../src/application/enrollment/fence.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
-import { settledCredentials } from '../../src/application/enrollment/staged-versions.js';
+import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
-import { OutcomeUnknown, WrongRevision, type EventLog, type NewEvent } from '../../src/application/ports.js';
+import { OutcomeUnknown, WrongRevision } from '../../src/application/faults/errors.js';
+import type { EventStore, NewEvent } from '../../src/application/ports/event-store.js';
 import { codesOf } from '../../src/application/operation/refusal-codes.js';
 import { operations } from '../../src/application/registry.js';
 import { Secret } from '../../src/application/kernel/secret.js';
 import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
 import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { refuse, type Refusal } from '../../src/domain/kernel/refusal.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({
@@ -40,11 +41,11 @@ const systemOf = (app: MemoryApp): SystemNeeds => ({
   vault: app.vault,
   working: app.working,
   dbs: { for: () => ({ rows: async () => [] }), system: { rows: async () => [] } },
-  readModels: { reached: async () => true },
+  readModels: { waitFor: async () => true },
 });
 /** What the owner's agents get for the provider. */
 const inUse = async (app: MemoryApp, ownerId: string) =>
-  (await settledCredentials(systemOf(app)).open(ownerId, 'anthropic'))?.reveal();
+  (await usableCredentials(systemOf(app)).open(ownerId, 'anthropic'))?.reveal();
 
 describe('an enrollment', () => {
   it('is one event, which is its fence and its commit', async () => {
@@ -73,16 +74,16 @@ describe('an enrollment', () => {
     expect(dataOf<Enrolled>(reply).agent).toMatchObject({ credentialMode: 'reference' });
     const latest = (await app.vault.find(ada.id, credentialIdOf(ada.id, 'anthropic')))?.latest;
     expect(await inUse(app, ada.id)).toBe('sk-1');
-    expect(latest).toBeLessThan(await app.log.head());
+    expect(latest).toBeLessThan(await app.log.headPosition());
   });
 
   it('counts a credential whose enrollment is committed, also before it was made active', async () => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
     expect(refusalOf(await enrollAs(app, ada.key, request()))).toBe('ok');
-    expect(await app.vault.holds(ada.id, 'anthropic')).toBe(false);
+    expect(await app.vault.has(ada.id, 'anthropic')).toBe(false);
     expect(refusalOf(await enrollAs(app, ada.key, request({ credential: { mode: 'reference' } })))).toBe('ok');
-    expect(await app.vault.holds(ada.id, 'anthropic')).toBe(true);
+    expect(await app.vault.has(ada.id, 'anthropic')).toBe(true);
   });
 
   it.each<[string, Readonly<Record<string, unknown>>]>([
@@ -92,9 +93,9 @@ describe('an enrollment', () => {
   ])('with %s cannot be done now, and leaves nothing', async (_, more) => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
-    const before = await app.log.head();
+    const before = await app.log.headPosition();
     expect(refusalOf(await enrollAs(app, ada.key, request(more)))).toBe('precondition_failed');
-    expect(await app.log.head()).toBe(before);
+    expect(await app.log.headPosition()).toBe(before);
     expect(await app.vault.stagedLongerThan(-1, 10)).toEqual([]);
   });
 
@@ -255,16 +256,16 @@ describe('a second submission under the same key', () => {
   });
 
   it('through another process at the same time is answered what the first one did', async () => {
-    const log = new MemoryEventLog();
+    const log = new MemoryEventStore();
     const one = await memoryApp({ log });
     const ada = await memberOf(one, 'Ada');
     const input = request();
     // The other process: the same log and vault, with turns, caches and keys of its own.
     let second: Promise<unknown> = Promise.resolve();
-    const racing: EventLog = new Proxy(log, {
-      get: (target, property: keyof EventLog) =>
+    const racing: EventStore = new Proxy(log, {
+      get: (target, property: keyof EventStore) =>
         property === 'append'
-          ? async (...args: Parameters<EventLog['append']>) => {
+          ? async (...args: Parameters<EventStore['append']>) => {
               if (args[2][0]?.type === 'agent.enrolled') second = enrollAs(one, ada.key, input);
               await second;
               return target.append(...args);
@@ -282,11 +283,11 @@ describe('a second submission under the same key', () => {
 });
 
 /** A log that loses answers, before or after it has stored what it was told. */
-class ForgetfulLog extends MemoryEventLog {
+class ForgetfulLog extends MemoryEventStore {
   failing: (events: readonly NewEvent[]) => boolean = () => false;
   stores = false;
 
-  override async append(...args: Parameters<EventLog['append']>) {
+  override async append(...args: Parameters<EventStore['append']>) {
     const appended = this.failing(args[2]) && !this.stores ? undefined : await super.append(...args);
     if (this.failing(args[2]) || !appended) throw new OutcomeUnknown(args[0]);
     return appended;
@@ -369,12 +370,12 @@ describe('the reaper', () => {
   });
 
   it('beats a sleeper who wakes later, who then runs afresh', async () => {
-    const log = new MemoryEventLog();
+    const log = new MemoryEventStore();
     let asleep: () => Promise<unknown> = async () => undefined;
-    const drowsy: EventLog = new Proxy(log, {
-      get: (target, property: keyof EventLog) =>
+    const drowsy: EventStore = new Proxy(log, {
+      get: (target, property: keyof EventStore) =>
         property === 'append'
-          ? async (...args: Parameters<EventLog['append']>) => {
+          ? async (...args: Parameters<EventStore['append']>) => {
               const sleep = asleep;
               if (args[2][0]?.type === 'agent.enrolled') {
                 asleep = async () => undefined;
@@ -409,9 +410,9 @@ describe('an idempotency key of an enrollment', () => {
   ])('%s is refused, and nothing is done', async (_, idempotencyKey) => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
-    const before = await app.log.head();
+    const before = await app.log.headPosition();
     expect(refusalOf(await enrollAs(app, ada.key, { ...request(), idempotencyKey }))).toBe('validation_failed');
-    expect(await app.log.head()).toBe(before);
+    expect(await app.log.headPosition()).toBe(before);
   });
 
   it('may come as a header, but not as another one than in the body', async () => {
@@ -444,7 +445,7 @@ describe('the codes of the family', () => {
   });
 
   it('hold for a position that the read models have not reached: the command does not ask for it, the query fails', async () => {
-    const app = await memoryApp({ readModels: { reached: async () => false } });
+    const app = await memoryApp({ readModels: { waitFor: async () => false } });
     const ada = await memberOf(app, 'Ada');
     const far = { minPosition: '9000000000000000000' };
     expect(refusalOf(await app.call(ada.key, 'agent.enroll', request(), far))).toBe('ok');
@@ -528,11 +529,11 @@ describe('a field of an enrollment', () => {
   ])('%s is refused without repeating it, and nothing is done', async (_, more) => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
-    const before = await app.log.head();
+    const before = await app.log.headPosition();
     const reply = await enrollAs(app, ada.key, { ...request(), ...more });
     expect(refusalOf(reply)).toBe('validation_failed');
     expect(JSON.stringify(reply)).not.toMatch(/sk-1|Native Loop|Anthropic, Inc|xxxx|nnnn|pppp|mmmm|kkkk/);
-    expect(await app.log.head()).toBe(before);
+    expect(await app.log.headPosition()).toBe(before);
     expect(await app.vault.stagedLongerThan(-1, 10)).toEqual([]);
   });
 });

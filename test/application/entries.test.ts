@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BackendUnavailable } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 

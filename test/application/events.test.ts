@@ -1,7 +1,7 @@
 import { agent } from '../../src/domain/agent/agent.js';
 import { credential } from '../../src/domain/credential/credential.js';
 import { eventSchemas } from '../../src/domain/events.js';
-import { evolve, type Aggregate, type DomainEvent } from '../../src/domain/kernel/decider.js';
+import { evolve, type Aggregate, type DomainEvent } from '../../src/domain/kernel/aggregate.js';
 import { personalFields } from '../../src/domain/kernel/personal.js';
 import { key } from '../../src/domain/key/key.js';
 import { research } from '../../src/domain/research/research.js';
@@ -12,7 +12,7 @@ import { thread } from '../../src/domain/thread/thread.js';
 import { user } from '../../src/domain/user/user.js';
 import { workspace } from '../../src/domain/workspace/workspace.js';
 import { decode, encode } from '../../src/application/event-sourcing/codec.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 
 const ownerId = 'user_1';
 const id = '00000000-0000-5000-8000-000000000001';
@@ -122,9 +122,9 @@ describe('every event type', () => {
   it('has a stored sample', () => expect(Object.keys(samples).sort()).toEqual(Object.keys(eventSchemas).sort()));
 
   it.each([...Object.entries(samples), ...furtherSamples])('%s reads back as it was written', async (type, data) => {
-    const keys = new MemorySubjectKeys();
-    const event = stored(encode(id, { type, data }, metadata, await keys.toSeal(ownerId)));
-    expect(decode(event, await keys.toOpen(new Set([ownerId]))).data).toEqual(data);
+    const keys = new MemoryPersonalDataKeys();
+    const event = stored(encode(id, { type, data }, metadata, await keys.sealingKey(ownerId)));
+    expect(decode(event, await keys.openingKeys(new Set([ownerId]))).data).toEqual(data);
   });
 });
 
@@ -149,25 +149,30 @@ describe('personal text', () => {
     ]));
 
   it.each(personalSamples)('of %s stands sealed in the store', async (type, data) => {
-    const event = encode(id, { type, data }, metadata, await new MemorySubjectKeys().toSeal(ownerId));
+    const event = encode(id, { type, data }, metadata, await new MemoryPersonalDataKeys().sealingKey(ownerId));
     for (const word of ['Ada', 'Team', 'first', 'Plan', 'Hello', 'Scout', 'Careful', 'Why?', 'Because'])
       expect(JSON.stringify(event.data)).not.toContain(word);
   });
 
   it.each(personalSamples)('of %s reads [erased] once the key is destroyed', async (type, data) => {
-    const keys = new MemorySubjectKeys();
-    const event = stored(encode(id, { type, data }, metadata, await keys.toSeal(ownerId)));
+    const keys = new MemoryPersonalDataKeys();
+    const event = stored(encode(id, { type, data }, metadata, await keys.sealingKey(ownerId)));
     await keys.destroy(ownerId);
-    expect(JSON.stringify(decode(event, await keys.toOpen(new Set([ownerId]))).data)).toContain('[erased]');
+    expect(JSON.stringify(decode(event, await keys.openingKeys(new Set([ownerId]))).data)).toContain('[erased]');
   });
 
   it('does not open in the place of another event', async () => {
-    const keys = new MemorySubjectKeys();
+    const keys = new MemoryPersonalDataKeys();
     const event = stored(
-      encode(id, { type: 'user.created', data: samples['user.created'] ?? {} }, metadata, await keys.toSeal(ownerId)),
+      encode(
+        id,
+        { type: 'user.created', data: samples['user.created'] ?? {} },
+        metadata,
+        await keys.sealingKey(ownerId),
+      ),
     );
     const moved = { ...event, id: '00000000-0000-5000-8000-000000000002' };
-    const opened = await keys.toOpen(new Set([ownerId]));
+    const opened = await keys.openingKeys(new Set([ownerId]));
     expect(() => decode(moved, opened)).toThrow();
   });
 });

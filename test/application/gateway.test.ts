@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describeFault } from '../../src/application/gateway/gateway.js';
-import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/ports.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/faults/errors.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 

@@ -1,5 +1,5 @@
 import { systemWorkFor } from '../../src/application/tenancy/tenants.js';
-import { scratchpadLife } from '../../src/application/reactions/scratchpads.js';
+import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
 import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { key } from '../../src/domain/key/key.js';
 import { erase, user } from '../../src/domain/user/user.js';
@@ -44,7 +44,7 @@ describe('a key that is made while its owner is being erased', () => {
       commandId: 'erase',
     } as const;
     const streams = makeStreams(app.streamsNeeds, hers);
-    await streams.transact(user, eve.id, erase);
+    await streams.execute(user, eve.id, erase);
     // The first key is still trusted, for some seconds.
     const late = dataOf<Made>(await newKey(eve));
     expect(refusalOf(await app.call(late.key, 'thread.create'))).toBe('authentication_failed');
@@ -53,7 +53,7 @@ describe('a key that is made while its owner is being erased', () => {
     const { streamsNeeds, working, vault } = app;
     const readModels = { reached: async () => true };
     const needs = { ...streamsNeeds, working, vault, readModels, dbs: { for: () => noRows, system: noRows } };
-    const life = scratchpadLife(systemWorkFor(needs), { purge: async () => undefined });
+    const life = scratchpadReaction(systemWorkFor(needs), { purge: async () => undefined });
     const [made] = await app.store.events(`key-${late.id}`, 0, 1);
     if (made) await life.on['key.created']?.(made);
     expect((await streams.load(key, late.id)).status).toBe('revoked');

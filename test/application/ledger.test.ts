@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { LedgerAuditor, type AuditorOptions } from '../../src/application/scratchpad/maintenance/auditor.js';
 import { newId } from '../../src/application/kernel/ids.js';
 import { sweep } from '../../src/application/scratchpad/maintenance/sweep.js';
-import { BackendUnavailable, type Entry, type PadRef, type ReadDbs } from '../../src/application/ports.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
+import type { Entry } from '../../src/application/ports/ledger-store.js';
+import type { PadRef } from '../../src/application/ports/pad-keys.js';
+import type { ReadDbs } from '../../src/application/ports/read-models.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
 /** An event log that fails when it is told to, as if the process had died before the append. */
-class FailingLog extends MemoryEventLog {
+class FailingLog extends MemoryEventStore {
   failsOn: string | undefined;
 
-  override append(...[stream, expected, events]: Parameters<MemoryEventLog['append']>) {
+  override append(...[stream, expected, events]: Parameters<MemoryEventStore['append']>) {
     if (events.some(({ type }) => type === this.failsOn)) {
       return Promise.reject(new BackendUnavailable('eventstore'));
     }
@@ -96,12 +99,12 @@ describe('an entry whose writer died after the push', () => {
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1, unaudited: 0 });
     expect(dataOf(await append(scratchpadId, 'pushed', key))).toMatchObject({ index: 1 });
     expect(await told(scratchpadId)).toHaveLength(1);
-    expect(await app.working.touched(100)).not.toContainEqual(ref);
+    expect(await app.working.dirtyPads.take(100)).not.toContainEqual(ref);
   });
 
   it('is left to its writer while it is young', async () => {
     const { scratchpadId, ref } = await newPad();
-    await app.working.append(ref, entry('under way'));
+    await app.working.ledger.append(ref, entry('under way'));
     const patient = auditor({ graceMs: 3_000 });
     await patient.auditTouched();
     expect(await told(scratchpadId)).toEqual([]);
@@ -112,7 +115,7 @@ describe('an entry whose writer died after the push', () => {
 
   it('is audited whatever else was audited since', async () => {
     const { scratchpadId, ref } = await filled(3);
-    await app.working.append(ref, entry('forgotten'));
+    await app.working.ledger.append(ref, entry('forgotten'));
     await append(scratchpadId, 'later');
     await auditor().auditTouched();
     const indexes = (await told(scratchpadId)).map(({ data }) => data['index']);
@@ -130,7 +133,7 @@ describe('a pad that is looked at again', () => {
     await append(pad.scratchpadId, 'the third');
     now += 3_000;
     const isTouched = async () =>
-      (await app.working.touched(100)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
+      (await app.working.dirtyPads.take(100)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
     const read = jest.spyOn(log, 'readStream');
     const look = async () => {
       read.mockClear();
@@ -156,8 +159,8 @@ describe('a pad that is looked at again', () => {
     ['its read model is behind', () => (toldRows = [])],
     ['its read model cannot say', () => (toldRows = undefined)],
     ['more was told of than it holds', ({ scratchpadId }) => (toldRows = [{ id: scratchpadId, highest: 4 }])],
-    ['its keys are gone', ({ ref }) => app.working.destroy(ref)],
-    ['a text is on its way into its content', ({ ref }) => app.working.stage(ref, 1, randomUUID(), 'text')],
+    ['its keys are gone', ({ ref }) => app.working.keys.destroy(ref)],
+    ['a text is on its way into its content', ({ ref }) => app.working.content.stage(ref, 1, randomUUID(), 'text')],
     ['the connection broke', () => app.working.reconnect()],
   ])('is compared with its streams when %s', async (_, happens) => {
     const { scratchpadId, ref, look } = await lookedAt();
@@ -170,19 +173,19 @@ describe('a pad that is looked at again', () => {
 describe('a pad whose keys go while it is looked at', () => {
   it('is looked at again, and what it has lost is told', async () => {
     const { scratchpadId, ref } = await filled(2);
-    const read = app.working.state.bind(app.working);
+    const read = app.working.keys.state.bind(app.working);
     let reads = 0;
     const state = jest.spyOn(app.working, 'state').mockImplementation(async (pad) => {
       const there = await read(pad);
       // It is there to the look and to the comparison with its streams, and then no more.
-      if (pad.scratchpadId === scratchpadId && (reads += 1) === 2) await app.working.destroy(ref);
+      if (pad.scratchpadId === scratchpadId && (reads += 1) === 2) await app.working.keys.destroy(ref);
       return there;
     });
     for (let look = 0; look < 2; look += 1) await auditor().auditTouched();
     state.mockRestore();
     const lost = await told(scratchpadId, 'scratchpad.entries_lost');
     expect(lost.map(({ data }) => [data['from'], data['to']])).toEqual([[1, 2]]);
-    expect(await app.working.exists(ref)).toBe(true);
+    expect(await app.working.keys.exists(ref)).toBe(true);
   });
 });
 
@@ -230,10 +233,10 @@ describe('an entry that stands twice in a ledger', () => {
   it('is shown once, at its first place, on every page, and moves no other', async () => {
     const { scratchpadId, ref } = await newPad();
     const twice = entry('twice');
-    await app.working.append(ref, twice);
-    for (let n = 2; n <= 150; n += 1) await app.working.append(ref, entry(`entry ${n}`));
-    await app.working.append(ref, twice);
-    await app.working.append(ref, entry('last'));
+    await app.working.ledger.append(ref, twice);
+    for (let n = 2; n <= 150; n += 1) await app.working.ledger.append(ref, entry(`entry ${n}`));
+    await app.working.ledger.append(ref, twice);
+    await app.working.ledger.append(ref, entry('last'));
     await auditor().auditTouched();
     const first = await list(scratchpadId);
     const second = await list(scratchpadId, { cursor: first.page.nextCursor });
@@ -249,10 +252,10 @@ describe('an entry that stands twice in a ledger', () => {
   it('is found when its first place was audited long before', async () => {
     const { scratchpadId, ref } = await newPad();
     const twice = entry('twice');
-    await app.working.append(ref, twice);
+    await app.working.ledger.append(ref, twice);
     await auditor().auditTouched();
     await append(scratchpadId, 'between');
-    await app.working.append(ref, twice);
+    await app.working.ledger.append(ref, twice);
     await auditor().auditTouched();
     expect((await told(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data['index'])).toEqual([3]);
     expect((await list(scratchpadId)).data.map(({ index }) => index)).toEqual([1, 2]);
@@ -290,7 +293,7 @@ describe('an entry that was acknowledged, lost, and sent again under its key', (
 
   it('is put right with its ledger, and never dropped', async () => {
     const { scratchpadId, ref } = await filled(2);
-    const second = (await app.working.entries(ref, 1, 1))?.entries[0];
+    const second = (await app.working.ledger.read(ref, 1, 1))?.entries[0];
     const key = randomUUID();
     await append(scratchpadId, 'kept', key);
     app.working.loseTail(ref, 1);
@@ -346,7 +349,7 @@ describe('a ledger in which something lost came back', () => {
   /** The third entry is lost and told to be; then two more are written, and the server comes back with it once more. */
   const cameBack = async () => {
     const pad = await filled(3);
-    const third = (await app.working.entries(pad.ref, 2, 1))?.entries[0];
+    const third = (await app.working.ledger.read(pad.ref, 2, 1))?.entries[0];
     app.working.loseTail(pad.ref, 2);
     for (const content of ['four', 'five']) await append(pad.scratchpadId, content);
     if (third) app.working.bringBack(pad.ref, 2, third);
@@ -382,7 +385,7 @@ describe('a ledger in which something lost came back', () => {
 
   it('keeps what nobody has told of yet', async () => {
     const { scratchpadId, ref } = await cameBack();
-    await app.working.append(ref, entry('under way'));
+    await app.working.ledger.append(ref, entry('under way'));
     app.working.reconnect();
     await auditor().auditTouched();
     expect((await list(scratchpadId)).data.map(({ index, content }) => [index, content]).slice(-3)).toEqual([
@@ -437,8 +440,8 @@ describe('a scratchpad whose working state is gone', () => {
 describe('a clear', () => {
   it('that was left half done is finished, with an event for every entry it removed', async () => {
     const { scratchpadId, ref } = await filled(2);
-    await app.working.append(ref, entry('never told of'));
-    await app.working.clearEntries(ref, 'clear 1');
+    await app.working.ledger.append(ref, entry('never told of'));
+    await app.working.ledger.clear(ref, 'clear 1');
     await append(scratchpadId, 'after');
     await auditor().auditTouched();
     const types = (await told(scratchpadId)).map(({ type, data }) => [type, data['index'] ?? data['count']]);
@@ -449,7 +452,7 @@ describe('a clear', () => {
       ['scratchpad.entry_appended', 3],
       ['scratchpad.entries_cleared', 3],
     ]);
-    expect((await app.working.state(ref)).unfinishedClears).toEqual([]);
+    expect((await app.working.keys.state(ref)).unfinishedClears).toEqual([]);
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1 });
   });
 
@@ -498,9 +501,9 @@ describe('a text on its way into the content', () => {
     const promote = jest.spyOn(app.working, 'promote').mockResolvedValueOnce(true);
     await call('scratchpad.content.set', { scratchpadId, content: 'the plan' });
     promote.mockRestore();
-    expect(await app.working.content(ref)).toMatchObject({ revision: 0 });
+    expect(await app.working.content.read(ref)).toMatchObject({ revision: 0 });
     await auditor().auditTouched();
-    expect(await app.working.content(ref)).toMatchObject({ revision: 1, content: 'the plan' });
+    expect(await app.working.content.read(ref)).toMatchObject({ revision: 1, content: 'the plan' });
   });
 
   it('is staged anew by its own writer when Redis lost it before it was promoted', async () => {
@@ -511,7 +514,7 @@ describe('a text on its way into the content', () => {
     const promote = jest.spyOn(app.working, 'promote').mockImplementationOnce((...named) => {
       app.working.loseStaged(ref);
       promote.mockRestore();
-      return app.working.promote(...named);
+      return app.working.content.promote(...named);
     });
     expect(refusalOf(await set())).toBe('ok');
     expect(await read()).toMatchObject({ content: 'the plan', revision: 1 });
@@ -524,15 +527,15 @@ describe('a text on its way into the content', () => {
 
   it('is dropped when it was never committed, once its writer must be dead', async () => {
     const { ref } = await newPad();
-    await app.working.stage(ref, 1, randomUUID(), 'never to be');
+    await app.working.content.stage(ref, 1, randomUUID(), 'never to be');
     const patient = auditor({ graceMs: 0, staleAfterMs: 60_000 });
     await patient.auditTouched();
     now += 59_000;
     await patient.auditTouched();
-    expect((await app.working.state(ref)).staged).toHaveLength(1);
+    expect((await app.working.keys.state(ref)).staged).toHaveLength(1);
     now += 1_000;
     await patient.auditTouched();
-    expect((await app.working.state(ref)).staged).toEqual([]);
+    expect((await app.working.keys.state(ref)).staged).toEqual([]);
   });
 });
 
@@ -540,26 +543,26 @@ describe('a sweep through the working state', () => {
   it('leaves alone what lives', async () => {
     const { scratchpadId, ref } = await filled(2);
     await sweep(system(), auditor(), true);
-    expect(await app.working.exists(ref)).toBe(true);
+    expect(await app.working.keys.exists(ref)).toBe(true);
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 2 });
   });
 
   it('removes what a dead pad left behind', async () => {
     const { scratchpadId, ref } = await filled(1);
     await call('scratchpad.delete', { scratchpadId });
-    await app.working.create(ref, new Date(now).toISOString());
+    await app.working.keys.create(ref, new Date(now).toISOString());
     expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
-    expect(await app.working.exists(ref)).toBe(false);
+    expect(await app.working.keys.exists(ref)).toBe(false);
   });
 
   it('removes what belongs to no pad, after ten minutes', async () => {
     const unknown = { ownerId: ada.id, scratchpadId: newId('scratchpad', new Date(now)) };
-    await app.working.create(unknown, new Date(now).toISOString());
+    await app.working.keys.create(unknown, new Date(now).toISOString());
     now += 10 * 60_000 - 1;
     expect((await sweep(system(), auditor(), false)).destroyed).toBe(0);
     now += 1;
     expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
-    expect(await app.working.exists(unknown)).toBe(false);
+    expect(await app.working.keys.exists(unknown)).toBe(false);
   });
 
   it('buries a pad that its thread let go of while it was made', async () => {
@@ -571,7 +574,7 @@ describe('a sweep through the working state', () => {
       { ...emptied, id: randomUUID(), metadata: attached?.metadata ?? {} },
     ]);
     await sweep(system(), auditor(), false);
-    expect(await app.working.exists(ref)).toBe(false);
+    expect(await app.working.keys.exists(ref)).toBe(false);
     expect((await log.readStream(`scratchpad-${scratchpadId}`)).at(-1)?.type).toBe('scratchpad.deleted');
   });
 });
@@ -591,7 +594,7 @@ describe('a scratchpad whose thread is deleted while it is made', () => {
     });
     expect(refusalOf(await call('scratchpad.create', { threadId }))).toBe('not_found');
     const scratchpadId = String((await log.readStream(`thread-${threadId}`)).at(-1)?.data['scratchpadId']);
-    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
     const types = (await log.readStream(`scratchpad-${scratchpadId}`)).map(({ type }) => type);
     expect(types).toEqual(['scratchpad.created', 'scratchpad.deleted']);
   });

@@ -1,8 +1,8 @@
-import { LiveReply, type Told } from '../../src/application/gateway/live-stream.js';
-import type { EventLog } from '../../src/application/ports.js';
+import { LiveStream, type LiveMessage } from '../../src/application/gateway/live-stream.js';
+import type { EventStore } from '../../src/application/ports/event-store.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { makeLiveEvents } from '../../src/application/event-sourcing/live-feed/live-feed.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { makeLiveFeed } from '../../src/application/event-sourcing/live-feed/live-feed.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 import { stored, threadUpdated } from '../support/stored.js';
 
@@ -21,15 +21,15 @@ async function newPad(): Promise<string> {
   return idIn(dataOf(await app.call(ada.key, 'scratchpad.create', { threadId })));
 }
 
-async function follow(scratchpadId: string, lastEventId?: string, key = ada.key): Promise<LiveReply> {
+async function follow(scratchpadId: string, lastEventId?: string, key = ada.key): Promise<LiveStream> {
   const input = { scratchpadId, ...(lastEventId !== undefined && { lastEventId }) };
   const { result } = await app.call(key, 'scratchpad.events', input);
-  if (isRefusal(result) || !(result.data instanceof LiveReply)) throw new Error('refused');
+  if (isRefusal(result) || !(result.data instanceof LiveStream)) throw new Error('refused');
   return result.data;
 }
 
-async function take(reply: LiveReply, count: number): Promise<readonly Told[]> {
-  const told: Told[] = [];
+async function take(reply: LiveStream, count: number): Promise<readonly LiveMessage[]> {
+  const told: LiveMessage[] = [];
   while (told.length < count) {
     const { value } = await reply.next();
     if (value === undefined) throw new Error(`ended after ${told.length}`);
@@ -40,7 +40,7 @@ async function take(reply: LiveReply, count: number): Promise<readonly Told[]> {
 
 const append = (scratchpadId: string, content: string) =>
   app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content });
-const contents = (told: readonly Told[]) => told.map(({ data }) => (data as { content?: unknown }).content);
+const contents = (told: readonly LiveMessage[]) => told.map(({ data }) => (data as { content?: unknown }).content);
 
 describe('the events of a scratchpad', () => {
   it('tell of entries with their words, of content without, and of the end', async () => {
@@ -144,7 +144,7 @@ describe('the events of a scratchpad', () => {
   });
 
   it('cost one subscription, however many follow', async () => {
-    const log = new MemoryEventLog();
+    const log = new MemoryEventStore();
     const subscribe = jest.spyOn(log, 'subscribe');
     app = await memoryApp({ log });
     ada = await memberOf(app, 'Ada');
@@ -193,7 +193,7 @@ describe('the events of a scratchpad', () => {
     await all.return();
     const more = { lastEventId: first?.id };
     const { result } = await app.call(ada.key, 'scratchpad.events', { scratchpadId, lastEventId: '0' }, more);
-    const reply = dataOf<LiveReply>({ result, correlationId: '' });
+    const reply = dataOf<LiveStream>({ result, correlationId: '' });
     expect(contents(await take(reply, 1))).toEqual(['two']);
     await reply.return();
   });
@@ -228,15 +228,15 @@ describe('live events', () => {
   const ownerId = 'user_1';
   const selection = { ownerId, streams: ['thread-a', 'thread-b'], after: 0n };
 
-  async function put(log: EventLog, stream: string, owner = ownerId) {
+  async function put(log: EventStore, stream: string, owner = ownerId) {
     const event = await stored(app.subjects, owner, threadUpdated(stream, 'title'));
     await log.append(stream, 'any', [event]);
     return event.id;
   }
 
   it('merge streams in the order of the log, what is stored and what comes, over many pages', async () => {
-    const log = new MemoryEventLog();
-    const live = makeLiveEvents(log);
+    const log = new MemoryEventStore();
+    const live = makeLiveFeed(log);
     const ids: string[] = [];
     for (let n = 0; n < 900; n += 1) ids.push(await put(log, n % 7 === 0 ? 'thread-a' : 'thread-b'));
     const stop = new AbortController();
@@ -251,8 +251,8 @@ describe('live events', () => {
   });
 
   it("leave out other owners' events, even on the same stream", async () => {
-    const log = new MemoryEventLog();
-    const live = makeLiveEvents(log);
+    const log = new MemoryEventStore();
+    const live = makeLiveFeed(log);
     await put(log, 'thread-a', 'user_2');
     const own = await put(log, 'thread-a');
     const stop = new AbortController();
@@ -266,8 +266,8 @@ describe('live events', () => {
   });
 
   it('tell an event once that was stored twice under one id', async () => {
-    const log = new MemoryEventLog();
-    const live = makeLiveEvents(log);
+    const log = new MemoryEventStore();
+    const live = makeLiveFeed(log);
     const event = await stored(app.subjects, ownerId, threadUpdated('a', 'title'));
     await log.append('thread-a', 'none', [event]);
     await log.append('thread-b', 'none', [event]);
@@ -283,24 +283,24 @@ describe('live events', () => {
   });
 
   it('begin again after a start that failed', async () => {
-    const log = new MemoryEventLog();
+    const log = new MemoryEventStore();
     jest.spyOn(log, 'head').mockRejectedValueOnce(new Error('away'));
-    const live = makeLiveEvents(log);
+    const live = makeLiveFeed(log);
     await expect(live.position()).rejects.toThrow('away');
     await expect(live.position()).resolves.toBe(0n);
     await live.close();
   });
 
   it('tell the latest position of an owner, and of nobody else', async () => {
-    const log = new MemoryEventLog();
-    const live = makeLiveEvents(log);
+    const log = new MemoryEventStore();
+    const live = makeLiveFeed(log);
     const stop = new AbortController();
-    const positions = live.latest(ownerId, stop.signal)[Symbol.asyncIterator]();
+    const positions = live.positions(ownerId, stop.signal)[Symbol.asyncIterator]();
     expect((await positions.next()).value).toBe(0n);
     const first = positions.next();
     await put(log, 'thread-a', 'user_2');
     await put(log, 'thread-a');
-    expect((await first).value).toBe((await log.last('thread-a'))?.position);
+    expect((await first).value).toBe((await log.lastEvent('thread-a'))?.position);
     stop.abort();
     expect((await positions.next()).done).toBe(true);
     await live.close();

@@ -4,14 +4,14 @@ import {
   CredentialMissing,
   type Conversation,
   type Models,
-  type Said,
+  type ModelTurn,
 } from '../../src/application/ports/models.js';
 import { RunEnded } from '../../src/application/agents/outcome.js';
 import { makeResearchRuntime } from '../../src/application/research/run.js';
 import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { claim, research } from '../../src/domain/research/research.js';
-import type { PadRole } from '../../src/domain/scratchpad/entry-kinds.js';
+import type { PadRole } from '../../src/domain/kernel/roles.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { erase, user } from '../../src/domain/user/user.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
@@ -19,12 +19,13 @@ import { until } from '../support/until.js';
 
 type Made = { readonly id: string; readonly key: string };
 type Asked = { readonly system: string; readonly conversation: Conversation; readonly role: PadRole };
-type Script = (asked: Asked, signal: AbortSignal) => Promise<Said> | Said;
+type Script = (asked: Asked, signal: AbortSignal) => Promise<ModelTurn> | ModelTurn;
 
 /** Agents say what the test at hand makes them say. */
 let script: Script;
 const scripted: Models = {
-  unmet: async ({ harness }) => (harness === 'offline' || harness === 'native' ? undefined : 'harness_not_runnable'),
+  unavailableReason: async ({ harness }) =>
+    harness === 'offline' || harness === 'native' ? undefined : 'harness_not_runnable',
   open: async (_, { role }) => ({
     complete: async (conversation, signal) => script({ system: conversation.system, conversation, role }, signal),
   }),
@@ -80,8 +81,8 @@ const entriesOf = async ({ scratchpadId }: Started) =>
     await app.call(ada.key, 'scratchpad.entry.list', { scratchpadId, limit: 100 }),
   );
 
-const say = (text: string): Said => ({ text, calls: [] });
-const use = (...calls: readonly (readonly [tool: string, input: unknown])[]): Said => ({
+const say = (text: string): ModelTurn => ({ text, calls: [] });
+const use = (...calls: readonly (readonly [tool: string, input: unknown])[]): ModelTurn => ({
   text: '',
   calls: calls.map(([tool, input], n) => ({ id: `${n}`, tool, input })),
 });
@@ -330,7 +331,7 @@ describe('research', () => {
       ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
       actor: { type: 'system', id: 'test' },
     });
-    const taken = await streams.transact(research, run.id, (state, at) => claim(state, 1, at));
+    const taken = await streams.execute(research, run.id, (state, at) => claim(state, 1, at));
     expect(isRefusal(taken)).toBe(false);
     go();
     await working;
@@ -347,7 +348,7 @@ describe('research', () => {
         ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
         actor: { type: 'system', id: 'test' },
       });
-      await streams.transact(agent, workerId, (state) => retire(state, 'owner_erased'));
+      await streams.execute(agent, workerId, (state) => retire(state, 'owner_erased'));
       return use(['append_scratchpad', { note: 'late' }]);
     });
     await work(run);
@@ -366,7 +367,7 @@ describe('research', () => {
         ...{ ownerId: eve.id, correlationId: randomUUID(), commandId: randomUUID() },
         actor: { type: 'system', id: 'test' },
       });
-      await streams.transact(user, eve.id, erase);
+      await streams.execute(user, eve.id, erase);
       return use(['append_scratchpad', { note: 'late' }]);
     });
     await work(run);

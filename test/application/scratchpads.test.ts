@@ -115,7 +115,7 @@ describe('a deleted scratchpad', () => {
     const { scratchpadId } = await newPad();
     await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content: 'secret' });
     expect(refusalOf(await app.call(ada.key, 'scratchpad.delete', { scratchpadId }))).toBe('ok');
-    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
     const inputs = {
       'scratchpad.content.get': {},
       'scratchpad.content.set': { content: 'late' },
@@ -130,7 +130,7 @@ describe('a deleted scratchpad', () => {
     for (const [name, input] of Object.entries(inputs)) {
       expect([name, refusalOf(await app.call(ada.key, name, { scratchpadId, ...input }))]).toEqual([name, 'not_found']);
     }
-    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
   });
 
   it('is dead at once, also when its delete came with a key that was used on it before', async () => {
@@ -138,7 +138,7 @@ describe('a deleted scratchpad', () => {
     const idempotencyKey = randomUUID();
     await app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content: 'words' }, { idempotencyKey });
     expect(refusalOf(await app.call(ada.key, 'scratchpad.delete', { scratchpadId }, { idempotencyKey }))).toBe('ok');
-    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
     const late = await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content: 'late' });
     expect(refusalOf(late)).toBe('not_found');
   });
@@ -154,7 +154,7 @@ describe('a deleted scratchpad', () => {
   it('goes with its thread', async () => {
     const { threadId, scratchpadId } = await newPad();
     await app.call(ada.key, 'thread.delete', { threadId });
-    expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+    expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
     expect(refusalOf(await app.call(ada.key, 'scratchpad.view', { scratchpadId }))).toBe('not_found');
   });
 
@@ -167,7 +167,7 @@ describe('a deleted scratchpad', () => {
         ),
         app.call(ada.key, 'scratchpad.delete', { scratchpadId }),
       ]);
-      expect(await app.working.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
+      expect(await app.working.keys.exists({ ownerId: ada.id, scratchpadId })).toBe(false);
     }
   });
 });

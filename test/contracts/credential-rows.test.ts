@@ -1,8 +1,8 @@
 import { projections } from '../../projections/index.js';
 import { sql } from '../../projections/kit/sql.js';
-import type { DomainEvent } from '../../src/domain/kernel/decider.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import type { DomainEvent } from '../../src/domain/kernel/aggregate.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';
@@ -12,7 +12,7 @@ import { quiet, uncounted } from '../support/quiet.js';
 import { stored } from '../support/stored.js';
 
 const kek = Buffer.alloc(32, 1);
-const subjects = new MemorySubjectKeys();
+const subjects = new MemoryPersonalDataKeys();
 
 const enrolled = (agentId: string, credentialId: string): DomainEvent => ({
   type: 'agent.enrolled',
@@ -32,7 +32,7 @@ async function rowsOf(history: readonly (readonly [agentId: string, credentialId
   const { url } = fresh;
   await migrate({ url, kek, projections, log: quiet });
   const database = openDatabase({ url, kek, log: quiet });
-  const events = new MemoryEventLog();
+  const events = new MemoryEventStore();
   const positions: string[] = [];
   for (const [index, [agentId, credentialId]] of history.entries()) {
     const event = await stored(subjects, 'ann', enrolled(agentId, credentialId));

@@ -1,26 +1,26 @@
 import { projections } from '../../projections/index.js';
 import { sql } from '../../projections/kit/sql.js';
-import type { DomainEvent } from '../../src/domain/kernel/decider.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import type { DomainEvent } from '../../src/domain/kernel/aggregate.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { followReadModels, type FollowedReadModels } from '../../src/infrastructure/postgres/watermark.js';
+import { followWatermark, type PostgresWatermark } from '../../src/infrastructure/postgres/watermark.js';
 import { makeProjectionControl } from '../../src/infrastructure/projector/control.js';
-import type { Leading } from '../../src/infrastructure/postgres/leader-lease.js';
+import type { LeaderLease } from '../../src/infrastructure/postgres/leader-lease.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { quiet, uncounted } from '../support/quiet.js';
 import { stored, threadCreated } from '../support/stored.js';
 
 const kek = Buffer.alloc(32, 1);
-const subjects = new MemorySubjectKeys();
-const events = new MemoryEventLog();
+const subjects = new MemoryPersonalDataKeys();
+const events = new MemoryEventStore();
 let fresh: FreshDatabase;
 let database: Database;
-let projector: Leading;
-let readModels: FollowedReadModels;
+let projector: LeaderLease;
+let readModels: PostgresWatermark;
 
 beforeAll(async () => {
   fresh = await freshDatabase();
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await migrate({ url, kek, projections, log: quiet });
   database = openDatabase({ url, kek, log: quiet });
   projector = startProjector({ url, events, subjects, projections, log: quiet, metrics: uncounted });
-  readModels = followReadModels(database, projections);
+  readModels = followWatermark(database, projections);
 });
 afterAll(async () => {
   await projector.close();
@@ -44,7 +44,7 @@ async function tell(ownerId: string, ...history: readonly DomainEvent[]): Promis
     const stream = `told-${(count += 1)}`;
     ({ position } = await events.append(stream, 'none', [await stored(subjects, ownerId, event)]));
   }
-  await expect(readModels.reached(position, 20_000)).resolves.toBe(true);
+  await expect(readModels.waitFor(position, 20_000)).resolves.toBe(true);
 }
 
 const created = (userId: string): DomainEvent => ({

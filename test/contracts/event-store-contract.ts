@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { WrongRevision, type EventLog, type NewEvent, type StoredEvent } from '../../src/application/ports.js';
+import { WrongRevision } from '../../src/application/faults/errors.js';
+import type { EventStore, NewEvent, StoredEvent } from '../../src/application/ports/event-store.js';
 import { eventually } from '../support/eventually.js';
 
 export const newEvent = (type = 'thing.happened', data: Record<string, unknown> = { what: 'thing' }): NewEvent => ({
@@ -13,9 +14,9 @@ export const newStream = () => `thing-${randomUUID()}`;
 export const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 
 /** What every event log promises. */
-export function describeEventLog(name: string, open: () => Promise<EventLog>): void {
+export function describeEventLog(name: string, open: () => Promise<EventStore>): void {
   describe(`an event log (${name})`, () => {
-    let log: EventLog;
+    let log: EventStore;
     beforeAll(async () => {
       log = await open();
     });
@@ -124,18 +125,18 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 
     it('reads a missing stream as empty', async () => {
       await expect(log.readStream(newStream())).resolves.toEqual([]);
-      await expect(log.last(newStream())).resolves.toBeUndefined();
+      await expect(log.lastEvent(newStream())).resolves.toBeUndefined();
     });
 
     it('knows the last event of a stream', async () => {
       const stream = newStream();
       const events = newEvents(3);
       await log.append(stream, 'none', events);
-      await expect(log.last(stream)).resolves.toMatchObject({ id: events[2]?.id, revision: 2 });
+      await expect(log.lastEvent(stream)).resolves.toMatchObject({ id: events[2]?.id, revision: 2 });
     });
 
     it('reads all streams after a position, in the order they were written', async () => {
-      const before = await log.head();
+      const before = await log.headPosition();
       const events: NewEvent[] = newEvents(12);
       for (const event of events) await log.append(newStream(), 'none', [event]);
       const all = await log.readAll(before, 100);
@@ -155,12 +156,12 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 
     it('tells the position of the last event', async () => {
       const { position } = await log.append(newStream(), 'none', newEvents(2));
-      await expect(log.head()).resolves.toBe(position);
+      await expect(log.headPosition()).resolves.toBe(position);
     });
 
     describe('subscription', () => {
       it('catches up and then stays live, in order', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         const old = newEvents(700);
         await log.append(newStream(), 'none', old);
         const { seen, caughtUp, stop } = follow(log, before);
@@ -192,7 +193,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       });
 
       it('says that it has caught up with a position it has delivered everything up to', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         const { position } = await log.append(newStream(), 'none', newEvents(2));
         const { seen, caughtUp, stop } = follow(log, before);
         await eventually(
@@ -205,7 +206,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       });
 
       it('hands over the next batch only when the last is done', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         await log.append(newStream(), 'none', newEvents(400));
         await log.append(newStream(), 'none', newEvents(400));
         let running = 0;
@@ -228,7 +229,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       });
 
       it('hands over the same batch again when the listener fails', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         const events = newEvents(1);
         await log.append(newStream(), 'none', events);
         const batches: string[][] = [];
@@ -247,7 +248,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       });
 
       it('delivers only the types it was asked for, and says how far it has come without them', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         const types = [`wanted_${randomUUID()}`, `rare_${randomUUID()}`] as const;
         const one = (type: string) => newEvents(1).map((event) => ({ ...event, type }));
         const wanted = [one(types[0]), one(types[1]), one(types[0])].flat();
@@ -266,7 +267,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
       });
 
       it('delivers nothing more once it is stopped', async () => {
-        const before = await log.head();
+        const before = await log.headPosition();
         const { seen, caughtUp, stop } = follow(log, before);
         await eventually(
           () => caughtUp.length,
@@ -287,7 +288,7 @@ export function describeEventLog(name: string, open: () => Promise<EventLog>): v
 }
 
 /** Follows a log and keeps what it is told. */
-export function follow(log: EventLog, after: bigint | undefined, types?: readonly string[]) {
+export function follow(log: EventStore, after: bigint | undefined, types?: readonly string[]) {
   const seen: StoredEvent[] = [];
   const caughtUp: bigint[] = [];
   const listener = {

@@ -1,29 +1,30 @@
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
-import { BackendUnavailable, OutcomeUnknown, Overloaded, type Log } from '../../src/application/ports.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/faults/errors.js';
+import type { Logger } from '../../src/application/ports/telemetry.js';
 import { eventually } from '../support/eventually.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { describeEventLog, follow, idsOf, newEvent, newEvents, newStream } from './event-store-contract.js';
 
 const url = process.env['TEST_EVENTSTORE_URL'] ?? '';
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describeEventLog('memory', () => Promise.resolve(new MemoryEventLog()));
+describeEventLog('memory', () => Promise.resolve(new MemoryEventStore()));
 
-let direct: ReturnType<typeof openEventLog>;
+let direct: ReturnType<typeof openEventStore>;
 beforeAll(() => {
-  direct = openEventLog(url, quiet);
+  direct = openEventStore(url, quiet);
 });
 afterAll(() => direct.close());
 describeEventLog('event store', () => Promise.resolve(direct));
 
 describe('an event log behind a bad line', () => {
   let proxy: TcpProxy;
-  let log: ReturnType<typeof openEventLog>;
+  let log: ReturnType<typeof openEventStore>;
   beforeEach(async () => {
     const { hostname, port } = new URL(url.replace(/^esdb/, 'http'));
     proxy = await startTcpProxy({ host: hostname, port: Number(port) });
-    log = openEventLog(`esdb://127.0.0.1:${proxy.port}?tls=false`, quiet);
+    log = openEventStore(`esdb://127.0.0.1:${proxy.port}?tls=false`, quiet);
   });
   afterEach(async () => {
     await log.close();
@@ -84,7 +85,7 @@ describe('an event log behind a bad line', () => {
   });
 
   it('follows through resets without a gap or a repetition', async () => {
-    const { seen, stop } = follow(log, await direct.head());
+    const { seen, stop } = follow(log, await direct.headPosition());
     const events = newEvents(60);
     for (const [index, event] of events.entries()) {
       await direct.append(newStream(), 'none', [event]);
@@ -99,7 +100,7 @@ describe('an event log behind a bad line', () => {
   });
 
   it('follows on after the store was away', async () => {
-    const { seen, caughtUp, stop } = follow(log, await direct.head());
+    const { seen, caughtUp, stop } = follow(log, await direct.headPosition());
     await eventually(
       () => caughtUp.length,
       (times) => times > 0,
@@ -118,7 +119,7 @@ describe('an event log behind a bad line', () => {
   });
 
   it('follows on after the line fell silent', async () => {
-    const { seen, caughtUp, stop } = follow(log, await direct.head());
+    const { seen, caughtUp, stop } = follow(log, await direct.headPosition());
     await eventually(
       () => caughtUp.length,
       (times) => times > 0,
@@ -161,7 +162,7 @@ describe('an event log that is asked for more than it keeps up with', () => {
 
 describe('the address of an event log', () => {
   it('may be written in the successor’s way', async () => {
-    const log = openEventLog(url.replace(/^esdb/, 'kurrentdb'), quiet);
+    const log = openEventStore(url.replace(/^esdb/, 'kurrentdb'), quiet);
     await expect(log.ping()).resolves.toBeUndefined();
     await log.close();
   });

@@ -8,7 +8,7 @@ import { Secret } from '../../src/application/kernel/secret.js';
 import { Unsealable } from '../../src/application/ports/credential-vault.js';
 import { openDatabase, type Database, type Statements } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import { makeSubjectKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
+import { makePersonalDataKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
 import { assertKeysThere } from '../../src/infrastructure/vault/assert-keys.js';
 import { makeKekRing, type KekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { KeyUnavailable, makeKmsChain } from '../../src/infrastructure/vault/kms.js';
@@ -95,9 +95,9 @@ describe('a rotation of the KEK that meets a process which has not committed', (
   });
 
   it('waits for the owner’s data key that it wrapped with the earlier KEK, and wraps it anew', async () => {
-    const sealed = (await makeSubjectKeys(pausing(meanwhile), before).toSeal('user_a')).seal('words', 'here');
+    const sealed = (await makePersonalDataKeys(pausing(meanwhile), before).sealingKey('user_a')).seal('words', 'here');
     expect(await rotation).toMatchObject({ subjectKeys: 1 });
-    const keys = await makeSubjectKeys(database.system, after).toOpen(new Set(['user_a']));
+    const keys = await makePersonalDataKeys(database.system, after).openingKeys(new Set(['user_a']));
     expect(keys.get('user_a')?.open(sealed, 'here')).toBe('words');
     await expect(start(after)).resolves.toBeUndefined();
   });
@@ -144,8 +144,8 @@ describe('a move to a KMS', () => {
 
   it('leaves owners’ data keys with the installation’s own KEK', async () => {
     await rotateKek(database.system, own, moved());
-    const sealed = (await makeSubjectKeys(database.system, own).toSeal('user_a')).seal('words', 'here');
-    const keys = await makeSubjectKeys(database.system, own).toOpen(new Set(['user_a']));
+    const sealed = (await makePersonalDataKeys(database.system, own).sealingKey('user_a')).seal('words', 'here');
+    const keys = await makePersonalDataKeys(database.system, own).openingKeys(new Set(['user_a']));
     expect(keys.get('user_a')?.open(sealed, 'here')).toBe('words');
     await expect(assertKeysThere(database.system, own, moved())).resolves.toBeUndefined();
   });
@@ -153,11 +153,11 @@ describe('a move to a KMS', () => {
 
 describe('a process that still has the earlier KEK as its current one, once it was rotated', () => {
   it('makes no data key any more, and uses those of others', async () => {
-    const sealed = (await makeSubjectKeys(database.system, before).toSeal('user_a')).seal('words', 'here');
+    const sealed = (await makePersonalDataKeys(database.system, before).sealingKey('user_a')).seal('words', 'here');
     await rotate();
-    const late = makeSubjectKeys(database.system, before);
-    await expect(late.toSeal('user_b')).rejects.toThrow('rotated away');
-    expect((await late.toSeal('user_a')).open(sealed, 'here')).toBe('words');
+    const late = makePersonalDataKeys(database.system, before);
+    await expect(late.sealingKey('user_b')).rejects.toThrow('rotated away');
+    expect((await late.sealingKey('user_a')).open(sealed, 'here')).toBe('words');
     await expect(start(after)).resolves.toBeUndefined();
   });
 

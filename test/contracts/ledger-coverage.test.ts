@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { projections } from '../../projections/index.js';
-import { findTold, scratchpadRows } from '../../projections/scratchpads.js';
+import { findFullyCovered, scratchpadRows } from '../../projections/scratchpads.js';
 import { sql, type Sql } from '../../projections/kit/sql.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
@@ -52,9 +52,11 @@ const cleared = ['scratchpad.entries_cleared', { clears: 1 }] as const;
 
 /** The highest index that was told of, if all up to `length` were. */
 const told = async (scratchpadId: string, length: number, more: { clears?: number; ownerId?: string } = {}) =>
-  (await findTold(makeReadDbs(database).system, [{ ownerId: 'ada', clears: 0, ...more, scratchpadId, length }])).get(
-    scratchpadId,
-  );
+  (
+    await findFullyCovered(makeReadDbs(database).system, [
+      { ownerId: 'ada', generation: 0, ...more, scratchpadId, length },
+    ])
+  ).get(scratchpadId);
 
 describe('a ledger, by its read model, was told of', () => {
   it('up to the end, in whatever order its events came, and some twice', async () => {

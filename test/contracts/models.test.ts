@@ -1,5 +1,10 @@
 import { inspect } from 'node:util';
-import { CredentialMissing, ModelFailed, type Conversation, type Mind } from '../../src/application/ports/models.js';
+import {
+  CredentialMissing,
+  ModelFailed,
+  type Conversation,
+  type ModelConfig,
+} from '../../src/application/ports/models.js';
 import { Secret } from '../../src/application/kernel/secret.js';
 import type { Dialect } from '../../src/infrastructure/llm/endpoints.js';
 import { parseEndpoints } from '../../src/infrastructure/llm/endpoints.js';
@@ -8,7 +13,7 @@ import { modelServer, type ModelAnswer, type ModelRequest, type ModelServer } fr
 
 const credential = 'sk-canary-of-a-provider';
 const vault = { holds: async () => true, open: async () => new Secret(credential) };
-const mind: Mind = { ownerId: 'user_1', harness: 'native', provider: 'acme', model: 'acme/large' };
+const mind: ModelConfig = { ownerId: 'user_1', harness: 'native', provider: 'acme', model: 'acme/large' };
 const place = { role: 'worker', workers: 0 } as const;
 const never = new AbortController().signal;
 
@@ -128,16 +133,16 @@ describe('the models of an installation', () => {
   const models = makeModels(vault, { acme: { dialect: 'openai', url: 'http://127.0.0.1:1' } });
 
   it('run agents of two harnesses, where their provider is known', async () => {
-    expect(await models.unmet(mind)).toBeUndefined();
-    expect(await models.unmet({ ...mind, harness: 'offline', provider: 'nobody' })).toBeUndefined();
-    expect(await models.unmet({ ...mind, provider: 'nobody' })).toBe('provider_not_configured');
-    expect(await models.unmet({ ...mind, harness: 'codex' })).toBe('harness_not_runnable');
+    expect(await models.unavailableReason(mind)).toBeUndefined();
+    expect(await models.unavailableReason({ ...mind, harness: 'offline', provider: 'nobody' })).toBeUndefined();
+    expect(await models.unavailableReason({ ...mind, provider: 'nobody' })).toBe('provider_not_configured');
+    expect(await models.unavailableReason({ ...mind, harness: 'codex' })).toBe('harness_not_runnable');
   });
 
   it('need the credential of the owner', async () => {
-    const without = makeModels({ holds: async () => false, open: async () => undefined }, {});
+    const without = makeModels({ has: async () => false, open: async () => undefined }, {});
     const known = { ...mind, provider: 'anthropic' };
-    expect(await without.unmet(known)).toBe('credential_missing');
+    expect(await without.unavailableReason(known)).toBe('credential_missing');
     await expect(without.open(known, place)).rejects.toBeInstanceOf(CredentialMissing);
   });
 

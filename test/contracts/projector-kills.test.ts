@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projections } from '../../projections/index.js';
 import { sql } from '../../projections/kit/sql.js';
-import type { DomainEvent } from '../../src/domain/kernel/decider.js';
+import type { DomainEvent } from '../../src/domain/kernel/aggregate.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import { makeSubjectKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
+import { makePersonalDataKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
@@ -90,7 +90,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('projectors that are killed again and again', () => {
   it('leave the rows that one undisturbed projector makes', async () => {
     await newDatabase();
-    const subjects = makeSubjectKeys(database.system, kek);
+    const subjects = makePersonalDataKeys(database.system, kek);
     const events = [];
     for (const { stream, ownerId, event } of history()) {
       events.push({ stream, event: await stored(subjects, ownerId, event) });

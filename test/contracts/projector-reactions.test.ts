@@ -1,14 +1,14 @@
 import { sql } from '../../projections/kit/sql.js';
 import type { DecodedEvent } from '../../src/application/event-sourcing/codec.js';
-import { BackendUnavailable } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
 import type { Reaction } from '../../src/application/reactions/reaction.js';
-import { scratchpadLife } from '../../src/application/reactions/scratchpads.js';
+import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
 import { systemWorkFor } from '../../src/application/tenancy/tenants.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import type { Leading } from '../../src/infrastructure/postgres/leader-lease.js';
+import type { LeaderLease } from '../../src/infrastructure/postgres/leader-lease.js';
 import { startReactions } from '../../src/infrastructure/projector/reactions.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { memoryApp } from '../support/memory-app.js';
@@ -17,13 +17,13 @@ import { stored, threadCreated, threadDeleted } from '../support/stored.js';
 import { eventually } from '../support/eventually.js';
 
 const kek = Buffer.alloc(32, 1);
-const subjects = new MemorySubjectKeys();
+const subjects = new MemoryPersonalDataKeys();
 
 let fresh: FreshDatabase;
 let database: Database;
-let events: MemoryEventLog;
+let events: MemoryEventStore;
 let seen: string[];
-const running: Leading[] = [];
+const running: LeaderLease[] = [];
 
 /** Notes the titles of threads that are made; `effect` may throw before. */
 const noting = (effect: (event: DecodedEvent) => void = () => undefined): Reaction => ({
@@ -37,7 +37,7 @@ const noting = (effect: (event: DecodedEvent) => void = () => undefined): Reacti
   },
 });
 
-function react(...reactions: readonly Reaction[]): Leading {
+function react(...reactions: readonly Reaction[]): LeaderLease {
   const needs = { url: fresh.url, events, subjects, reactions, log: quiet, metrics: uncounted, pauseMs: 1 };
   const leading = startReactions(needs);
   running.push(leading);
@@ -62,7 +62,7 @@ beforeEach(async () => {
   fresh = await freshDatabase();
   await migrate({ url: fresh.url, kek, projections: [], log: quiet });
   database = openDatabase({ url: fresh.url, kek, log: quiet });
-  events = new MemoryEventLog();
+  events = new MemoryEventStore();
   seen = [];
 });
 
@@ -109,7 +109,7 @@ describe('a reaction', () => {
     const other = new Promise<void>((resolve) => (arrived = resolve));
     const beside: Reaction = {
       name: 'beside',
-      apart: { 'thread.created': ({ data }) => String(data['threadId']).slice(0, 1) },
+      partitionBy: { 'thread.created': ({ data }) => String(data['threadId']).slice(0, 1) },
       on: {
         'thread.created': async ({ data }) => {
           const id = String(data['threadId']);
@@ -190,11 +190,11 @@ describe('a reaction', () => {
       ...{ ...streamsNeeds, working, vault, dbs: { for: () => noRows, system: noRows } },
       readModels: { reached: async () => (looks += 1) > 11 },
     };
-    react(scratchpadLife(systemWorkFor(needs), { purge: async () => undefined }));
+    react(scratchpadReaction(systemWorkFor(needs), { purge: async () => undefined }));
     const erased = await stored(subjects, 'eve', { type: 'user.erased', data: { userId: 'eve' } });
     await events.append('user-eve', 'none', [erased]);
     await eventually(
-      () => subjects.toOpen(new Set(['eve'])),
+      () => subjects.openingKeys(new Set(['eve'])),
       ({ size }) => size === 0,
     );
     await expect(parked()).resolves.toEqual([]);

@@ -2,15 +2,15 @@ import { Client } from 'pg';
 import { projection, type Projection } from '../../projections/kit/projection.js';
 import { sql } from '../../projections/kit/sql.js';
 import { digestOf } from '../../src/application/kernel/canonical-json.js';
-import type { EventLog } from '../../src/application/ports.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import type { EventStore } from '../../src/application/ports/event-store.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { followReadModels, type FollowedReadModels } from '../../src/infrastructure/postgres/watermark.js';
+import { followWatermark, type PostgresWatermark } from '../../src/infrastructure/postgres/watermark.js';
 import { makeProjectionControl, type PostgresProjectionControl } from '../../src/infrastructure/projector/control.js';
-import type { Leading } from '../../src/infrastructure/postgres/leader-lease.js';
+import type { LeaderLease } from '../../src/infrastructure/postgres/leader-lease.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { notes, notesFolder, trail } from '../support/notes.js';
@@ -19,16 +19,16 @@ import { stored, threadCreated, threadDeleted, threadUpdated } from '../support/
 import { eventually } from '../support/eventually.js';
 
 const kek = Buffer.alloc(32, 1);
-const subjects = new MemorySubjectKeys();
+const subjects = new MemoryPersonalDataKeys();
 
 let fresh: FreshDatabase;
 let database: Database;
-let events: MemoryEventLog;
+let events: MemoryEventStore;
 let control: PostgresProjectionControl;
-let readModels: FollowedReadModels;
-const running: Leading[] = [];
+let readModels: PostgresWatermark;
+const running: LeaderLease[] = [];
 
-const project = (projections: readonly Projection[] = [notes, trail], log: EventLog = events): Leading => {
+const project = (projections: readonly Projection[] = [notes, trail], log: EventStore = events): LeaderLease => {
   const needs = { url: fresh.url, events: log, subjects, projections, log: quiet, metrics: uncounted };
   const projector = startProjector({ ...needs, folder: notesFolder, batchSize: 50 });
   running.push(projector);
@@ -58,7 +58,7 @@ const created: NonNullable<Projection['on'][string]> = (data, context) =>
   notes.on['thread.created']?.(data, context) ?? [];
 
 const reached = async (position: bigint) => {
-  await expect(readModels.reached(position, 20_000)).resolves.toBe(true);
+  await expect(readModels.waitFor(position, 20_000)).resolves.toBe(true);
 };
 const rows = async (query: ReturnType<typeof sql>) => makeReadDbs(database).system.rows(query);
 const allNotes = () => rows(sql`select id, owner_id, title, changes, position from notes order by position`);
@@ -69,9 +69,9 @@ beforeEach(async () => {
   fresh = await freshDatabase();
   await migrated();
   database = openDatabase({ url: fresh.url, kek, log: quiet });
-  events = new MemoryEventLog();
+  events = new MemoryEventStore();
   control = makeProjectionControl(database.system, events, [notes, trail]);
-  readModels = followReadModels(database, [notes, trail]);
+  readModels = followWatermark(database, [notes, trail]);
 });
 
 afterEach(async () => {
@@ -139,7 +139,7 @@ describe('the projector', () => {
       const position = await createNotes(20, round * 20);
       await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`);
-      await eventually(() => readModels.reached(position, 1_000), Boolean);
+      await eventually(() => readModels.waitFor(position, 1_000), Boolean);
     }
     await outside.end();
     await expect(allTrail()).resolves.toHaveLength(110);
@@ -161,18 +161,18 @@ describe('the projector', () => {
 
 describe('a position', () => {
   it('is reached when its rows can be read, in a process without the projector too', async () => {
-    const elsewhere = followReadModels(database, [notes, trail]);
+    const elsewhere = followWatermark(database, [notes, trail]);
     project();
     for (let n = 1; n <= 20; n += 1) {
       const position = await createNotes(1, n);
-      await expect(elsewhere.reached(position, 20_000)).resolves.toBe(true);
+      await expect(elsewhere.waitFor(position, 20_000)).resolves.toBe(true);
       await expect(allNotes()).resolves.toHaveLength(n);
     }
     await elsewhere.close();
   });
 
   it('is not reached while nothing projects it', async () => {
-    await expect(readModels.reached(await createNotes(1), 50)).resolves.toBe(false);
+    await expect(readModels.waitFor(await createNotes(1), 50)).resolves.toBe(false);
   });
 
   it('is not reached when its rows were lost by a crash, though they were seen before', async () => {
@@ -187,10 +187,10 @@ describe('a position', () => {
       where datname = current_database() and pid <> pg_backend_pid()`);
     await outside.end();
     await eventually(
-      () => readModels.reached(position, 0),
+      () => readModels.waitFor(position, 0),
       (is) => !is,
     );
-    await expect(readModels.reached(position, 200)).resolves.toBe(false);
+    await expect(readModels.waitFor(position, 200)).resolves.toBe(false);
   });
 });
 
@@ -305,7 +305,7 @@ describe('a rebuild', () => {
     const before = await allNotes();
     await database.system.run(sql`update notes set title = 'damaged'`);
     const rebuilt = await control.rebuild('notes');
-    expect(rebuilt).toMatchObject({ name: 'notes', events: 202, position: (await events.head()).toString() });
+    expect(rebuilt).toMatchObject({ name: 'notes', events: 202, position: (await events.headPosition()).toString() });
     await expect(allNotes()).resolves.toEqual(before);
   });
 
@@ -381,8 +381,8 @@ describe('a rebuild', () => {
     const titles = projection({ ...notes, name: 'titles', schema: 'titles.sql', tables: ['titles'], on: titleRows });
     await migrated([notes, trail, titles]);
     project([notes, trail, titles]);
-    const all = followReadModels(database, [notes, trail, titles]);
-    await expect(all.reached(await createNotes(1, 6), 20_000)).resolves.toBe(true);
+    const all = followWatermark(database, [notes, trail, titles]);
+    await expect(all.waitFor(await createNotes(1, 6), 20_000)).resolves.toBe(true);
     await all.close();
     await expect(rows(sql`select id from titles`)).resolves.toHaveLength(6);
   });

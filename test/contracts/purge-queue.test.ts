@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { BackendUnavailable, type Log, type PadRef } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
+import type { Logger } from '../../src/application/ports/telemetry.js';
+import type { PadRef } from '../../src/application/ports/pad-keys.js';
 import { openPurges, type Purges } from '../../src/infrastructure/bullmq/purges.js';
 import {
-  openWorkingState,
-  type RedisWorkingState,
+  openScratchpadStore,
+  type RedisScratchpadStore,
 } from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
 import { at, entry, newPad } from './scratchpad-store-contract.js';
 
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describe('the purge of a deleted scratchpad', () => {
   const prefix = `test-${randomUUID()}`;
   let server: OwnRedis;
-  let working: RedisWorkingState;
+  let working: RedisScratchpadStore;
   let redis: Redis;
   let purges: Purges;
   let recorded: string[];
@@ -39,7 +41,7 @@ describe('the purge of a deleted scratchpad', () => {
   });
 
   beforeEach(async () => {
-    working = openWorkingState(server.url);
+    working = openScratchpadStore(server.url);
     await working.assertDurable();
     redis = new Redis(server.url, { disconnectTimeout: 100 });
     redis.on('error', () => undefined); // It is killed on purpose.
@@ -56,8 +58,8 @@ describe('the purge of a deleted scratchpad', () => {
 
   const made = async (): Promise<PadRef> => {
     const pad = newPad();
-    await working.create(pad, at);
-    await working.append(pad, entry());
+    await working.keys.create(pad, at);
+    await working.ledger.append(pad, entry());
     return pad;
   };
   const jobsLeft = async () => (await redis.keys(`${prefix}:purges:purge-*`)).length;
@@ -73,7 +75,7 @@ describe('the purge of a deleted scratchpad', () => {
     purges.startWorker();
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
-    await expect(working.exists(pad)).resolves.toBe(false);
+    await expect(working.keys.exists(pad)).resolves.toBe(false);
     await eventually(jobsLeft, (jobs) => jobs === 0);
     expect(recorded).toEqual([pad.scratchpadId]);
   });
@@ -95,13 +97,13 @@ describe('the purge of a deleted scratchpad', () => {
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
     await eventually(jobsLeft, (jobs) => jobs === 0);
-    await working.create(pad, at);
+    await working.keys.create(pad, at);
     await purges.queue.purge(pad);
     await eventually(
       () => recorded.length,
       (times) => times === 2,
     );
-    await expect(working.exists(pad)).resolves.toBe(false);
+    await expect(working.keys.exists(pad)).resolves.toBe(false);
   });
 
   it('finds in its second pass what came after the first', async () => {
@@ -111,8 +113,8 @@ describe('the purge of a deleted scratchpad', () => {
       ...working,
       // A write that was under way lands right after the first pass has looked.
       async exists(of) {
-        const isThere = await working.exists(of);
-        if (late) await working.create(of, at);
+        const isThere = await working.keys.exists(of);
+        if (late) await working.keys.create(of, at);
         late = false;
         return isThere;
       },
@@ -122,7 +124,7 @@ describe('the purge of a deleted scratchpad', () => {
     purges.startWorker();
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
-    await expect(working.exists(pad)).resolves.toBe(false);
+    await expect(working.keys.exists(pad)).resolves.toBe(false);
   });
 
   it('goes on until it could be recorded', async () => {
@@ -182,7 +184,7 @@ describe('the purge of a deleted scratchpad', () => {
       );
     }
     await untilRecorded(pads);
-    const left = await Promise.all(pads.map((pad) => working.exists(pad)));
+    const left = await Promise.all(pads.map((pad) => working.keys.exists(pad)));
     expect(left).toEqual(pads.map(() => false));
   });
 
@@ -195,7 +197,7 @@ describe('the purge of a deleted scratchpad', () => {
     await untilRecorded([pad]);
     await expect(
       eventually(
-        () => working.exists(pad).catch(() => undefined),
+        () => working.keys.exists(pad).catch(() => undefined),
         (answer) => answer !== undefined,
       ),
     ).resolves.toBe(false);

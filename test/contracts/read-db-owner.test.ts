@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { projections } from '../../projections/index.js';
 import { sql } from '../../projections/kit/sql.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { followReadModels } from '../../src/infrastructure/postgres/watermark.js';
+import { followWatermark } from '../../src/infrastructure/postgres/watermark.js';
 import { makeProjectionControl } from '../../src/infrastructure/projector/control.js';
 import { startProjector } from '../../src/infrastructure/projector/projector.js';
 import { freshDatabase } from '../support/database.js';
@@ -45,13 +45,13 @@ describe('an owner who is no superuser', () => {
   it('is enough: every read model is filled, emptied, rebuilt and kept apart by tenant', async () => {
     const ordinary = await ordinaryDatabase('createrole');
     const { url } = ordinary;
-    const subjects = new MemorySubjectKeys();
-    const events = new MemoryEventLog();
+    const subjects = new MemoryPersonalDataKeys();
+    const events = new MemoryEventStore();
     await migrate({ url, kek, projections, log: quiet });
     await migrate({ url, kek, projections, log: quiet });
     const database = openDatabase({ url, kek, log: quiet });
     const projector = startProjector({ url, events, subjects, projections, log: quiet, metrics: uncounted });
-    const readModels = followReadModels(database, projections);
+    const readModels = followWatermark(database, projections);
     const control = makeProjectionControl(database.system, events, projections);
 
     const user = { userId: 'ann', name: 'Ann', role: 'member', workspaceId: 'ws_1', keyId: 'key_1' };
@@ -60,7 +60,7 @@ describe('an owner who is no superuser', () => {
     for (const event of [...history, threadDeleted('t2')]) {
       ({ position } = await events.append('thread-all', 'any', [await stored(subjects, 'ann', event)]));
     }
-    await expect(readModels.reached(position, 20_000)).resolves.toBe(true);
+    await expect(readModels.waitFor(position, 20_000)).resolves.toBe(true);
     for (const { name } of projections) await control.rebuild(name);
     await expect(control.parked()).resolves.toEqual([]);
     const threads = sql`select id from threads`;

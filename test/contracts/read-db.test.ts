@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { sql } from '../../projections/kit/sql.js';
-import { BackendUnavailable, type ReadDbs } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
+import type { ReadDbs } from '../../src/application/ports/read-models.js';
 import { appRoleOf, appRoleUrl } from '../../src/infrastructure/postgres/app-role.js';
 import { connectAlone, openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';

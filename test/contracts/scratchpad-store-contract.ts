@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Entry, PadRef, WorkingState } from '../../src/application/ports.js';
+import type { Entry } from '../../src/application/ports/ledger-store.js';
+import type { PadRef } from '../../src/application/ports/pad-keys.js';
+import type { ScratchpadStore } from '../../src/application/ports/scratchpad-store.js';
 
 export const at = '2026-01-02T03:04:05.678Z';
 export const later = '2026-01-02T03:04:06.789Z';
@@ -21,15 +23,15 @@ export const entry = (content = 'seen the shore'): Entry => ({
 export const nothing = { entries: [], lost: [], repeats: [], length: 0, gaps: 0, clears: 0, arranged: 0 };
 
 /** What every working state promises. */
-export function describeWorkingState(name: string, open: () => WorkingState): void {
-  let working: WorkingState;
+export function describeWorkingState(name: string, open: () => ScratchpadStore): void {
+  let working: ScratchpadStore;
   const made = async (): Promise<PadRef> => {
     const pad = newPad();
-    await working.create(pad, at);
+    await working.keys.create(pad, at);
     return pad;
   };
   const contentsOf = async (pad: PadRef) =>
-    (await working.entries(pad, 0, 1_000))?.entries.map(({ content }) => content);
+    (await working.ledger.read(pad, 0, 1_000))?.entries.map(({ content }) => content);
 
   describe(`the working state of a scratchpad (${name})`, () => {
     beforeAll(() => {
@@ -38,30 +40,30 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
 
     it('begins empty', async () => {
       const pad = await made();
-      await expect(working.exists(pad)).resolves.toBe(true);
-      await expect(working.content(pad)).resolves.toEqual({ revision: 0, content: '', at });
-      await expect(working.entries(pad, 0, 10)).resolves.toEqual(nothing);
+      await expect(working.keys.exists(pad)).resolves.toBe(true);
+      await expect(working.content.read(pad)).resolves.toEqual({ revision: 0, content: '', at });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual(nothing);
     });
 
     it('is left as it is when it is made a second time', async () => {
       const pad = await made();
-      await working.append(pad, entry('kept'));
-      await working.stage(pad, 1, 'e1', 'kept too');
-      await working.promote(pad, 1, 'e1', later);
-      await working.create(pad, later);
+      await working.ledger.append(pad, entry('kept'));
+      await working.content.stage(pad, 1, 'e1', 'kept too');
+      await working.content.promote(pad, 1, 'e1', later);
+      await working.keys.create(pad, later);
       await expect(contentsOf(pad)).resolves.toEqual(['kept']);
-      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'kept too', at: later });
+      await expect(working.content.read(pad)).resolves.toEqual({ revision: 1, content: 'kept too', at: later });
     });
 
     it('takes the first entry right after it was made', async () => {
-      await expect(working.append(await made(), entry())).resolves.toEqual({ index: 1, clears: 0 });
+      await expect(working.ledger.append(await made(), entry())).resolves.toEqual({ index: 1, clears: 0 });
     });
 
     it('gives entries back as they were appended, with their index', async () => {
       const pad = await made();
       const entries = [entry('one'), entry('Grüße\n"世界" 🎉'), entry('')];
-      for (const one of entries) await working.append(pad, one);
-      await expect(working.entries(pad, 0, 10)).resolves.toEqual({
+      for (const one of entries) await working.ledger.append(pad, one);
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({
         ...nothing,
         entries: entries.map((one, place) => ({ ...one, index: place + 1 })),
         length: 3,
@@ -70,8 +72,8 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
 
     it('lists a page of entries after an index', async () => {
       const pad = await made();
-      for (let number = 1; number <= 7; number += 1) await working.append(pad, entry(String(number)));
-      const page = await working.entries(pad, 3, 2);
+      for (let number = 1; number <= 7; number += 1) await working.ledger.append(pad, entry(String(number)));
+      const page = await working.ledger.read(pad, 3, 2);
       expect(page?.entries.map(({ index, content }) => [index, content])).toEqual([
         [4, '4'],
         [5, '5'],
@@ -81,28 +83,29 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
         [7, 10],
         [0, 0],
       ] as const)
-        await expect(working.entries(pad, after, limit)).resolves.toEqual({ ...nothing, length: 7 });
+        await expect(working.ledger.read(pad, after, limit)).resolves.toEqual({ ...nothing, length: 7 });
     });
 
     it('gives the last elements, so many of them or so many bytes', async () => {
       const pad = await made();
-      await expect(working.latest(pad, 10, 1_000)).resolves.toEqual(nothing);
-      for (let number = 1; number <= 40; number += 1) await working.append(pad, entry(String(number).repeat(2_000)));
+      await expect(working.ledger.tail(pad, 10, 1_000)).resolves.toEqual(nothing);
+      for (let number = 1; number <= 40; number += 1)
+        await working.ledger.append(pad, entry(String(number).repeat(2_000)));
       const indexes = async (limit: number, bytes: number) =>
-        (await working.latest(pad, limit, bytes))?.entries.map(({ index }) => index);
+        (await working.ledger.tail(pad, limit, bytes))?.entries.map(({ index }) => index);
       await expect(indexes(3, 1_000_000)).resolves.toEqual([38, 39, 40]);
       await expect(indexes(100, 1_000_000)).resolves.toHaveLength(40);
       await expect(indexes(100, 10_000)).resolves.toEqual([39, 40]);
       await expect(indexes(100, 1)).resolves.toEqual([40]);
-      await expect(working.latest(pad, 1, 1)).resolves.toMatchObject({ length: 40, clears: 0 });
-      await expect(working.latest(newPad(), 10, 1_000)).resolves.toBeUndefined();
+      await expect(working.ledger.tail(pad, 1, 1)).resolves.toMatchObject({ length: 40, clears: 0 });
+      await expect(working.ledger.tail(newPad(), 10, 1_000)).resolves.toBeUndefined();
     });
 
     it('gives large entries whole and in order, however many are asked for', async () => {
       const pad = await made();
       const large = Array.from({ length: 60 }, (_, number) => entry(String(number).padEnd(60_000, '.')));
-      for (const one of large) await working.append(pad, one);
-      const page = await working.entries(pad, 5, 50);
+      for (const one of large) await working.ledger.append(pad, one);
+      const page = await working.ledger.read(pad, 5, 50);
       expect(page?.entries.map(({ id }) => id)).toEqual(large.slice(5, 55).map(({ id }) => id));
       expect(page?.entries.map(({ index }) => index)).toEqual(Array.from({ length: 50 }, (_, n) => n + 6));
     });
@@ -110,11 +113,11 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
     it('keeps every one of many entries that are appended at the same time, in one order', async () => {
       const pad = await made();
       const writers = Array.from({ length: 200 }, (_, number) => entry(String(number)));
-      const indexes = (await Promise.all(writers.map((one) => working.append(pad, one)))).map(
+      const indexes = (await Promise.all(writers.map((one) => working.ledger.append(pad, one)))).map(
         (pushed) => pushed?.index,
       );
       expect(new Set(indexes).size).toBe(200);
-      const found = (await working.entries(pad, 0, 1_000))?.entries ?? [];
+      const found = (await working.ledger.read(pad, 0, 1_000))?.entries ?? [];
       expect(found).toHaveLength(200);
       for (const [number, one] of writers.entries()) {
         expect(found[(indexes[number] ?? 0) - 1]).toEqual({ ...one, index: indexes[number] });
@@ -123,106 +126,106 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
 
     it('shows staged content only once it is promoted', async () => {
       const pad = await made();
-      await expect(working.stage(pad, 1, 'e1', 'the plan')).resolves.toBe(true);
-      await expect(working.content(pad)).resolves.toMatchObject({ revision: 0, content: '' });
-      await working.promote(pad, 1, 'e1', later);
-      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
+      await expect(working.content.stage(pad, 1, 'e1', 'the plan')).resolves.toBe(true);
+      await expect(working.content.read(pad)).resolves.toMatchObject({ revision: 0, content: '' });
+      await working.content.promote(pad, 1, 'e1', later);
+      await expect(working.content.read(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
     });
 
     it('promotes the text of the event that was stored, not that of a rival', async () => {
       const pad = await made();
-      await working.stage(pad, 1, 'mine', 'mine');
-      await working.stage(pad, 1, 'rival', 'rival');
-      await working.promote(pad, 1, 'mine', later);
-      await working.promote(pad, 1, 'rival', later);
-      await expect(working.content(pad)).resolves.toMatchObject({ revision: 1, content: 'mine' });
+      await working.content.stage(pad, 1, 'mine', 'mine');
+      await working.content.stage(pad, 1, 'rival', 'rival');
+      await working.content.promote(pad, 1, 'mine', later);
+      await working.content.promote(pad, 1, 'rival', later);
+      await expect(working.content.read(pad)).resolves.toMatchObject({ revision: 1, content: 'mine' });
     });
 
     it('never goes back to an earlier revision', async () => {
       const pad = await made();
-      await working.stage(pad, 2, 'slow', 'slow');
-      await working.stage(pad, 10, 'fast', 'fast');
-      await working.promote(pad, 10, 'fast', later);
-      await working.promote(pad, 2, 'slow', at);
-      await expect(working.content(pad)).resolves.toEqual({ revision: 10, content: 'fast', at: later });
+      await working.content.stage(pad, 2, 'slow', 'slow');
+      await working.content.stage(pad, 10, 'fast', 'fast');
+      await working.content.promote(pad, 10, 'fast', later);
+      await working.content.promote(pad, 2, 'slow', at);
+      await expect(working.content.read(pad)).resolves.toEqual({ revision: 10, content: 'fast', at: later });
     });
 
     it('promotes a second time without any effect', async () => {
       const pad = await made();
-      await working.stage(pad, 1, 'e1', 'the plan');
-      await working.promote(pad, 1, 'e1', later);
-      await working.promote(pad, 1, 'e1', at);
-      await expect(working.content(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
+      await working.content.stage(pad, 1, 'e1', 'the plan');
+      await working.content.promote(pad, 1, 'e1', later);
+      await working.content.promote(pad, 1, 'e1', at);
+      await expect(working.content.read(pad)).resolves.toEqual({ revision: 1, content: 'the plan', at: later });
     });
 
     it('keeps a later staged text while an earlier one is promoted', async () => {
       const pad = await made();
-      await working.stage(pad, 2, 'next', 'next');
-      await working.stage(pad, 1, 'now', 'now');
-      await working.promote(pad, 1, 'now', later);
-      await working.promote(pad, 2, 'next', later);
-      await expect(working.content(pad)).resolves.toMatchObject({ revision: 2, content: 'next' });
+      await working.content.stage(pad, 2, 'next', 'next');
+      await working.content.stage(pad, 1, 'now', 'now');
+      await working.content.promote(pad, 1, 'now', later);
+      await working.content.promote(pad, 2, 'next', later);
+      await expect(working.content.read(pad)).resolves.toMatchObject({ revision: 2, content: 'next' });
     });
 
     it('forgets a staged text whose event was not stored', async () => {
       const pad = await made();
-      await working.stage(pad, 1, 'e1', 'not to be');
-      await working.unstage(pad, 1, 'e1');
-      await working.promote(pad, 1, 'e1', later);
-      await expect(working.content(pad)).resolves.toMatchObject({ revision: 0, content: '' });
+      await working.content.stage(pad, 1, 'e1', 'not to be');
+      await working.content.unstage(pad, 1, 'e1');
+      await working.content.promote(pad, 1, 'e1', later);
+      await expect(working.content.read(pad)).resolves.toMatchObject({ revision: 0, content: '' });
     });
 
     it('holds a text of a megabyte', async () => {
       const pad = await made();
       const text = 'x'.repeat(1024 * 1024);
-      await working.stage(pad, 1, 'e1', text);
-      await working.promote(pad, 1, 'e1', later);
-      expect((await working.content(pad))?.content === text).toBe(true);
+      await working.content.stage(pad, 1, 'e1', text);
+      await working.content.promote(pad, 1, 'e1', later);
+      expect((await working.content.read(pad))?.content === text).toBe(true);
     });
 
     it('clears its entries and nothing else, and tells what it removed', async () => {
       const pad = await made();
-      await working.stage(pad, 1, 'e1', 'stays');
-      await working.promote(pad, 1, 'e1', later);
-      await working.append(pad, entry());
+      await working.content.stage(pad, 1, 'e1', 'stays');
+      await working.content.promote(pad, 1, 'e1', later);
+      await working.ledger.append(pad, entry());
       const last = entry();
-      await working.append(pad, last);
-      await expect(working.clearEntries(pad, 'c1')).resolves.toEqual({ count: 2, lastEntryId: last.id });
-      await expect(working.entries(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
-      await expect(working.content(pad)).resolves.toMatchObject({ content: 'stays' });
-      await working.append(pad, entry('after'));
+      await working.ledger.append(pad, last);
+      await expect(working.ledger.clear(pad, 'c1')).resolves.toEqual({ count: 2, lastEntryId: last.id });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+      await expect(working.content.read(pad)).resolves.toMatchObject({ content: 'stays' });
+      await working.ledger.append(pad, entry('after'));
       await expect(contentsOf(pad)).resolves.toEqual(['after']);
     });
 
     it('clears nothing where nothing is', async () => {
-      await expect(working.clearEntries(await made(), 'c1')).resolves.toEqual({ count: 0 });
+      await expect(working.ledger.clear(await made(), 'c1')).resolves.toEqual({ count: 0 });
     });
 
     it('answers the same clear the same way, and spares what was appended since', async () => {
       const pad = await made();
       const last = entry();
-      await working.append(pad, last);
-      const asked = await Promise.all([1, 2, 3].map(() => working.clearEntries(pad, 'c1')));
-      await working.append(pad, entry('since'));
-      asked.push(await working.clearEntries(pad, 'c1'));
+      await working.ledger.append(pad, last);
+      const asked = await Promise.all([1, 2, 3].map(() => working.ledger.clear(pad, 'c1')));
+      await working.ledger.append(pad, entry('since'));
+      asked.push(await working.ledger.clear(pad, 'c1'));
       expect(asked).toEqual(asked.map(() => ({ count: 1, lastEntryId: last.id })));
       await expect(contentsOf(pad)).resolves.toEqual(['since']);
     });
 
     it('counts every entry in exactly one place while it is cleared under appends', async () => {
       const pad = await made();
-      const appends = Array.from({ length: 100 }, () => working.append(pad, entry()));
-      const cleared = await working.clearEntries(pad, 'c1');
+      const appends = Array.from({ length: 100 }, () => working.ledger.append(pad, entry()));
+      const cleared = await working.ledger.clear(pad, 'c1');
       await Promise.all(appends);
-      expect((cleared?.count ?? 0) + ((await working.entries(pad, 0, 0))?.length ?? 0)).toBe(100);
+      expect((cleared?.count ?? 0) + ((await working.ledger.read(pad, 0, 0))?.length ?? 0)).toBe(100);
     });
 
     it('pushes a keyed entry once, and answers what it was', async () => {
       const pad = await made();
-      await working.append(pad, entry('before'));
+      await working.ledger.append(pad, entry('before'));
       const keyed = entry('once');
-      const first = await working.append(pad, keyed, { digest: 'abc' });
-      const again = await working.append(pad, { ...keyed, at: later }, { digest: 'def' });
+      const first = await working.ledger.append(pad, keyed, { digest: 'abc' });
+      const again = await working.ledger.append(pad, { ...keyed, at: later }, { digest: 'def' });
       expect(first).toEqual({ index: 2, clears: 0 });
       expect(again).toEqual({ index: 2, clears: 0, before: { at, digest: 'abc' } });
       await expect(contentsOf(pad)).resolves.toEqual(['before', 'once']);
@@ -231,82 +234,87 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
     it('pushes a keyed entry once, however many ask for it at once, and remembers it over a clear', async () => {
       const pad = await made();
       const keyed = entry('once');
-      const pushed = await Promise.all(Array.from({ length: 20 }, () => working.append(pad, keyed, { digest: 'abc' })));
-      expect(pushed.filter((one) => one?.before === undefined)).toHaveLength(1);
-      await working.clearEntries(pad, 'c1');
-      await expect(working.append(pad, keyed, { digest: 'abc' })).resolves.toMatchObject({ index: 1, clears: 0 });
+      const pushed = await Promise.all(
+        Array.from({ length: 20 }, () => working.ledger.append(pad, keyed, { digest: 'abc' })),
+      );
+      expect(pushed.filter((one) => one?.earlier === undefined)).toHaveLength(1);
+      await working.ledger.clear(pad, 'c1');
+      await expect(working.ledger.append(pad, keyed, { digest: 'abc' })).resolves.toMatchObject({
+        index: 1,
+        clears: 0,
+      });
       await expect(contentsOf(pad)).resolves.toEqual([]);
     });
 
     it('forgets all but the latest keyed entries', async () => {
       const pad = await made();
       const entries = Array.from({ length: 10 }, (_, n) => ({ ...entry(), at: `2026-01-02T03:04:0${n}.000Z` }));
-      for (const one of entries) await working.append(pad, one, { digest: 'abc' });
-      await working.pruneKeyed(pad, 3);
-      await expect(working.state(pad)).resolves.toMatchObject({ keyed: 3 });
+      for (const one of entries) await working.ledger.append(pad, one, { digest: 'abc' });
+      await working.repair.pruneIdempotencyKeys(pad, 3);
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ keyed: 3 });
       const [first = entry(), last = entry()] = [entries[0], entries[9]];
-      await expect(working.append(pad, last, { digest: 'abc' })).resolves.toMatchObject({ index: 10 });
-      await expect(working.append(pad, first, { digest: 'abc' })).resolves.toEqual({ index: 11, clears: 0 });
+      await expect(working.ledger.append(pad, last, { digest: 'abc' })).resolves.toMatchObject({ index: 10 });
+      await expect(working.ledger.append(pad, first, { digest: 'abc' })).resolves.toEqual({ index: 11, clears: 0 });
     });
 
     it('goes on after the indexes that a lost ledger had given', async () => {
       const pad = newPad();
-      await working.create(pad, at, { clears: 2, length: 2_500 });
-      await expect(working.append(pad, entry())).resolves.toEqual({ index: 2_501, clears: 2 });
-      const page = await working.entries(pad, 2_498, 10);
+      await working.keys.create(pad, at, { clears: 2, length: 2_500 });
+      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 2_501, clears: 2 });
+      const page = await working.ledger.read(pad, 2_498, 10);
       expect(page).toMatchObject({ lost: [2_499, 2_500], length: 2_501, gaps: 2_500, clears: 2 });
       expect(page?.entries.map(({ index }) => index)).toEqual([2_501]);
     });
 
     it('is mended once: lost indexes hold nothing, and what is there stays', async () => {
       const pad = await made();
-      await working.append(pad, entry('kept'));
-      await Promise.all([1, 2].map(() => working.mend(pad, { clears: 0, length: 3 })));
-      await working.append(pad, entry('next'));
-      await working.mend(pad, { clears: 0, length: 3 });
+      await working.ledger.append(pad, entry('kept'));
+      await Promise.all([1, 2].map(() => working.repair.fastForward(pad, { clears: 0, length: 3 })));
+      await working.ledger.append(pad, entry('next'));
+      await working.repair.fastForward(pad, { clears: 0, length: 3 });
       await expect(contentsOf(pad)).resolves.toEqual(['kept', 'next']);
-      await expect(working.entries(pad, 0, 10)).resolves.toMatchObject({ lost: [2, 3], length: 4, gaps: 2 });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toMatchObject({ lost: [2, 3], length: 4, gaps: 2 });
     });
 
     it('gives a ledger of an earlier era up for one of this, never the other way round', async () => {
       const pad = await made();
-      await working.append(pad, entry('cleared once'));
-      await working.mend(pad, { clears: 1, length: 0 });
-      await expect(working.entries(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
-      await working.append(pad, entry('kept'));
-      await working.mend(pad, { clears: 0, length: 9 });
+      await working.ledger.append(pad, entry('cleared once'));
+      await working.repair.fastForward(pad, { clears: 1, length: 0 });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+      await working.ledger.append(pad, entry('kept'));
+      await working.repair.fastForward(pad, { clears: 0, length: 9 });
       await expect(contentsOf(pad)).resolves.toEqual(['kept']);
     });
 
     it('puts its elements in another order, once, and only as long as it is what was read', async () => {
       const pad = await made();
-      for (const content of ['one', 'two', 'three']) await working.append(pad, entry(content));
-      await working.mend(pad, { clears: 0, length: 4 });
+      for (const content of ['one', 'two', 'three']) await working.ledger.append(pad, entry(content));
+      await working.repair.fastForward(pad, { clears: 0, length: 4 });
       const keyed = entry('keyed');
-      await working.append(pad, keyed, { digest: 'd' });
+      await working.ledger.append(pad, keyed, { digest: 'd' });
       const read = { clears: 0, length: 5, arranged: 0 };
       for (const other of [{ clears: 1 }, { length: 4 }, { arranged: 1 }]) {
-        await expect(working.rearrange(pad, { ...read, ...other }, [1], [])).resolves.toBe(false);
+        await expect(working.repair.reorder(pad, { ...read, ...other }, [1], [])).resolves.toBe(false);
       }
-      await expect(working.rearrange(pad, read, [5, 0, 0, 2, 3], [keyed.id])).resolves.toBe(true);
-      await expect(working.rearrange(pad, read, [1], [])).resolves.toBe(false);
-      const page = await working.entries(pad, 0, 10);
+      await expect(working.repair.reorder(pad, read, [5, 0, 0, 2, 3], [keyed.id])).resolves.toBe(true);
+      await expect(working.repair.reorder(pad, read, [1], [])).resolves.toBe(false);
+      const page = await working.ledger.read(pad, 0, 10);
       expect(page).toMatchObject({ lost: [2, 3], length: 5, gaps: 2, clears: 0, arranged: 1 });
       expect(page?.entries.map(({ index, content }) => [index, content])).toEqual([
         [1, 'keyed'],
         [4, 'two'],
         [5, 'three'],
       ]);
-      await expect(working.append(pad, keyed, { digest: 'd' })).resolves.toEqual({ index: 6, clears: 0 });
+      await expect(working.ledger.append(pad, keyed, { digest: 'd' })).resolves.toEqual({ index: 6, clears: 0 });
     });
 
     it('moves thousands of elements in one step', async () => {
       const pad = newPad();
-      await working.create(pad, at, { clears: 2, length: 2_500 });
-      await working.append(pad, entry('last'));
+      await working.keys.create(pad, at, { clears: 2, length: 2_500 });
+      await working.ledger.append(pad, entry('last'));
       const order = [2_501, ...Array.from({ length: 2_499 }, () => 0)];
-      await working.rearrange(pad, { clears: 2, length: 2_501, arranged: 0 }, order, []);
-      const page = await working.entries(pad, 0, 2);
+      await working.repair.reorder(pad, { generation: 2, length: 2_501, layoutVersion: 0 }, order, []);
+      const page = await working.ledger.read(pad, 0, 2);
       expect(page).toMatchObject({ length: 2_500, gaps: 2_499, clears: 2, lost: [2] });
       expect(page?.entries.map(({ index }) => index)).toEqual([1]);
     });
@@ -314,13 +322,13 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
     it('marks a repetition where that entry stands, and nowhere else', async () => {
       const pad = await made();
       const twice = entry('twice');
-      for (const one of [twice, entry('between'), twice]) await working.append(pad, one);
+      for (const one of [twice, entry('between'), twice]) await working.ledger.append(pad, one);
       const repeat = { clears: 0, index: 3, entryId: twice.id, of: 1 };
-      await working.markRepeated(pad, { ...repeat, clears: 1 });
-      await working.markRepeated(pad, { ...repeat, index: 2 });
-      for (const _ of [1, 2]) await working.markRepeated(pad, repeat);
+      await working.repair.markDuplicate(pad, { ...repeat, clears: 1 });
+      await working.repair.markDuplicate(pad, { ...repeat, index: 2 });
+      for (const _ of [1, 2]) await working.repair.markDuplicate(pad, repeat);
       await expect(contentsOf(pad)).resolves.toEqual(['twice', 'between']);
-      await expect(working.entries(pad, 0, 10)).resolves.toMatchObject({
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toMatchObject({
         repeats: [{ index: 3, entryId: twice.id, of: 1 }],
         ...{ length: 3, gaps: 1 },
       });
@@ -329,123 +337,123 @@ export function describeWorkingState(name: string, open: () => WorkingState): vo
     it('counts its clears, and keeps what a clear removed until it is forgotten', async () => {
       const pad = await made();
       const removed = entry('removed');
-      await working.append(pad, removed);
-      await working.clearEntries(pad, 'c1');
-      await expect(working.append(pad, entry())).resolves.toEqual({ index: 1, clears: 1 });
-      await expect(working.entries(pad, 0, 10, 'c1')).resolves.toEqual({
+      await working.ledger.append(pad, removed);
+      await working.ledger.clear(pad, 'c1');
+      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 1, clears: 1 });
+      await expect(working.ledger.read(pad, 0, 10, 'c1')).resolves.toEqual({
         ...nothing,
         entries: [{ ...removed, index: 1 }],
         length: 1,
       });
-      await expect(working.state(pad)).resolves.toMatchObject({ unfinishedClears: ['c1'], ledger: { clears: 1 } });
-      await working.forgetCleared(pad, 'c1');
-      await expect(working.entries(pad, 0, 10, 'c1')).resolves.toBeUndefined();
-      await expect(working.state(pad)).resolves.toMatchObject({ unfinishedClears: [] });
-      await working.clearEntries(pad, 'c1');
-      await expect(working.state(pad)).resolves.toMatchObject({ ledger: { clears: 1, length: 1 } });
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ unfinishedClears: ['c1'], ledger: { clears: 1 } });
+      await working.ledger.dropCleared(pad, 'c1');
+      await expect(working.ledger.read(pad, 0, 10, 'c1')).resolves.toBeUndefined();
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ unfinishedClears: [] });
+      await working.ledger.clear(pad, 'c1');
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ ledger: { clears: 1, length: 1 } });
     });
 
     it('tells what is staged, until it is promoted or dropped', async () => {
       const pad = await made();
-      await expect(working.state(pad)).resolves.toEqual({
+      await expect(working.keys.state(pad)).resolves.toEqual({
         ...{ ledger: { clears: 0, length: 0 }, contentRevision: 0, at, staged: [], unfinishedClears: [], keyed: 0 },
       });
-      await working.stage(pad, 1, 'e1', 'one');
-      await working.stage(pad, 2, 'e2', 'two');
+      await working.content.stage(pad, 1, 'e1', 'one');
+      await working.content.stage(pad, 2, 'e2', 'two');
       const staged = [
         { revision: 1, eventId: 'e1' },
         { revision: 2, eventId: 'e2' },
       ];
-      await expect(working.state(pad)).resolves.toMatchObject({ staged });
-      await working.promote(pad, 1, 'e1', later);
-      await working.unstage(pad, 2, 'e2');
-      await expect(working.state(pad)).resolves.toMatchObject({ staged: [], contentRevision: 1, at: later });
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ staged });
+      await working.content.promote(pad, 1, 'e1', later);
+      await working.content.unstage(pad, 2, 'e2');
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ staged: [], contentRevision: 1, at: later });
     });
 
     it('is noted by every write, until it is settled', async () => {
       const isNoted = async (pad: PadRef) =>
-        (await working.touched(10_000)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
+        (await working.dirtyPads.take(10_000)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
       const writes = [
-        (pad: PadRef) => working.append(pad, entry()),
-        (pad: PadRef) => working.append(pad, entry(), { digest: 'abc' }),
-        (pad: PadRef) => working.stage(pad, 1, 'e1', 'text'),
-        (pad: PadRef) => working.clearEntries(pad, 'c1'),
+        (pad: PadRef) => working.ledger.append(pad, entry()),
+        (pad: PadRef) => working.ledger.append(pad, entry(), { digest: 'abc' }),
+        (pad: PadRef) => working.content.stage(pad, 1, 'e1', 'text'),
+        (pad: PadRef) => working.ledger.clear(pad, 'c1'),
       ];
       for (const write of writes) {
         const pad = await made();
         expect(await isNoted(pad)).toBe(false);
         await write(pad);
         expect([await isNoted(pad), await isNoted(pad)]).toEqual([true, true]);
-        await working.settled(pad);
+        await working.dirtyPads.markClean(pad);
         expect(await isNoted(pad)).toBe(false);
       }
     });
 
     it('is noted again by a write that comes while it is looked at', async () => {
       const pad = await made();
-      await working.append(pad, entry());
-      await working.touched(10_000);
-      await working.settled(pad);
-      await working.append(pad, entry());
-      expect(await working.touched(10_000)).toContainEqual(pad);
-      await working.settled(pad);
+      await working.ledger.append(pad, entry());
+      await working.dirtyPads.take(10_000);
+      await working.dirtyPads.markClean(pad);
+      await working.ledger.append(pad, entry());
+      expect(await working.dirtyPads.take(10_000)).toContainEqual(pad);
+      await working.dirtyPads.markClean(pad);
     });
 
     it('is checked over one connection', async () => {
       const pad = await made();
-      expect(working.isChecked(pad)).toBe(false);
-      working.checked(pad, working.connection() - 1);
-      expect(working.isChecked(pad)).toBe(false);
-      working.checked(pad, working.connection());
-      expect(working.isChecked(pad)).toBe(true);
+      expect(working.epoch.isVerified(pad)).toBe(false);
+      working.epoch.markVerified(pad, working.epoch.current() - 1);
+      expect(working.epoch.isVerified(pad)).toBe(false);
+      working.epoch.markVerified(pad, working.epoch.current());
+      expect(working.epoch.isVerified(pad)).toBe(true);
     });
 
     it('is gone entirely once it is destroyed', async () => {
       const pad = await made();
-      await working.append(pad, entry());
-      await working.stage(pad, 1, 'e1', 'staged');
-      await working.clearEntries(pad, 'c1');
-      await working.clearEntries(pad, 'c2');
-      await working.forgetCleared(pad, 'c2');
-      await expect(working.destroy(pad)).resolves.toBe(3);
-      await expect(working.exists(pad)).resolves.toBe(false);
-      await expect(working.destroy(pad)).resolves.toBe(0);
+      await working.ledger.append(pad, entry());
+      await working.content.stage(pad, 1, 'e1', 'staged');
+      await working.ledger.clear(pad, 'c1');
+      await working.ledger.clear(pad, 'c2');
+      await working.ledger.dropCleared(pad, 'c2');
+      await expect(working.keys.destroy(pad)).resolves.toBe(3);
+      await expect(working.keys.exists(pad)).resolves.toBe(false);
+      await expect(working.keys.destroy(pad)).resolves.toBe(0);
     });
 
     it('is not brought back by any late writer', async () => {
       const pad = await made();
-      await working.stage(pad, 1, 'e1', 'late');
-      await working.clearEntries(pad, 'c1');
-      await working.destroy(pad);
-      await expect(working.append(pad, entry())).resolves.toBeUndefined();
-      await expect(working.stage(pad, 2, 'e2', 'late')).resolves.toBe(false);
-      await working.promote(pad, 1, 'e1', later);
-      await working.unstage(pad, 1, 'e1');
-      await expect(working.clearEntries(pad, 'c1')).resolves.toBeUndefined();
-      await working.forgetCleared(pad, 'c1');
-      await expect(working.exists(pad)).resolves.toBe(false);
-      await expect(working.content(pad)).resolves.toBeUndefined();
-      await expect(working.entries(pad, 0, 10)).resolves.toBeUndefined();
+      await working.content.stage(pad, 1, 'e1', 'late');
+      await working.ledger.clear(pad, 'c1');
+      await working.keys.destroy(pad);
+      await expect(working.ledger.append(pad, entry())).resolves.toBeUndefined();
+      await expect(working.content.stage(pad, 2, 'e2', 'late')).resolves.toBe(false);
+      await working.content.promote(pad, 1, 'e1', later);
+      await working.content.unstage(pad, 1, 'e1');
+      await expect(working.ledger.clear(pad, 'c1')).resolves.toBeUndefined();
+      await working.ledger.dropCleared(pad, 'c1');
+      await expect(working.keys.exists(pad)).resolves.toBe(false);
+      await expect(working.content.read(pad)).resolves.toBeUndefined();
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toBeUndefined();
     });
 
     it('stays dead when it is destroyed among appends', async () => {
       for (let round = 0; round < 20; round += 1) {
         const pad = await made();
-        const appends = Array.from({ length: 20 }, () => working.append(pad, entry()));
-        await working.destroy(pad);
+        const appends = Array.from({ length: 20 }, () => working.ledger.append(pad, entry()));
+        await working.keys.destroy(pad);
         await Promise.all(appends);
-        await expect(working.exists(pad)).resolves.toBe(false);
+        await expect(working.keys.exists(pad)).resolves.toBe(false);
       }
     });
 
     it('is absent for another owner', async () => {
       const pad = await made();
       const foreign = { ...pad, ownerId: newPad().ownerId };
-      await expect(working.append(foreign, entry())).resolves.toBeUndefined();
-      await expect(working.entries(foreign, 0, 10)).resolves.toBeUndefined();
-      await expect(working.content(foreign)).resolves.toBeUndefined();
-      await expect(working.destroy(foreign)).resolves.toBe(0);
-      await expect(working.exists(pad)).resolves.toBe(true);
+      await expect(working.ledger.append(foreign, entry())).resolves.toBeUndefined();
+      await expect(working.ledger.read(foreign, 0, 10)).resolves.toBeUndefined();
+      await expect(working.content.read(foreign)).resolves.toBeUndefined();
+      await expect(working.keys.destroy(foreign)).resolves.toBe(0);
+      await expect(working.keys.exists(pad)).resolves.toBe(true);
     });
   });
 }

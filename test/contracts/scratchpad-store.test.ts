@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { BackendUnavailable, type PadRef, type Pushed } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
+import type { PadRef } from '../../src/application/ports/pad-keys.js';
+import type { LedgerAppend } from '../../src/application/ports/ledger-store.js';
 import { StartupError } from '../../src/infrastructure/startup-error.js';
-import { MemoryWorkingState } from '../../src/infrastructure/memory/scratchpad-store.js';
+import { MemoryScratchpadStore } from '../../src/infrastructure/memory/scratchpad-store.js';
 import {
-  openWorkingState,
-  type RedisWorkingState,
+  openScratchpadStore,
+  type RedisScratchpadStore,
 } from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
@@ -15,10 +17,10 @@ import { at, describeWorkingState, entry, newPad, nothing } from './scratchpad-s
 const url = process.env['TEST_REDIS_URL'] ?? '';
 const keyPrefix = `test-${randomUUID()}:`;
 
-let working: RedisWorkingState;
+let working: RedisScratchpadStore;
 let redis: Redis;
 beforeAll(async () => {
-  working = openWorkingState(url, { keyPrefix });
+  working = openScratchpadStore(url, { keyPrefix });
   redis = new Redis(url);
   await working.assertDurable();
 });
@@ -29,7 +31,7 @@ afterAll(async () => {
   await working.close();
 });
 
-describeWorkingState('memory', () => new MemoryWorkingState());
+describeWorkingState('memory', () => new MemoryScratchpadStore());
 describeWorkingState('redis', () => working);
 
 describe('a scratchpad in Redis', () => {
@@ -39,41 +41,41 @@ describe('a scratchpad in Redis', () => {
   it('is exactly two keys, and a third while a clear is unfinished', async () => {
     const pad = newPad();
     const name = `${keyPrefix}scratchpad:${pad.ownerId}:${pad.scratchpadId}`;
-    await working.create(pad, at);
-    await working.create(pad, at);
-    await working.append(pad, entry());
-    await working.stage(pad, 1, 'e1', 'staged');
+    await working.keys.create(pad, at);
+    await working.keys.create(pad, at);
+    await working.ledger.append(pad, entry());
+    await working.content.stage(pad, 1, 'e1', 'staged');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:content`, `${name}:entries`]);
-    await working.clearEntries(pad, 'c1');
+    await working.ledger.clear(pad, 'c1');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:cleared:c1`, `${name}:content`, `${name}:entries`]);
-    await working.forgetCleared(pad, 'c1');
+    await working.ledger.dropCleared(pad, 'c1');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:content`, `${name}:entries`]);
-    await working.destroy(pad);
+    await working.keys.destroy(pad);
     await expect(keysOf(pad)).resolves.toEqual([]);
   });
 
   it('never expires', async () => {
     const pad = newPad();
-    await working.create(pad, at);
-    await working.append(pad, entry());
-    await working.clearEntries(pad, 'c1');
+    await working.keys.create(pad, at);
+    await working.ledger.append(pad, entry());
+    await working.ledger.clear(pad, 'c1');
     const lives = await Promise.all((await keysOf(pad)).map((key) => redis.pttl(key)));
     expect(lives).toEqual([-1, -1, -1]);
   });
 
   it('drops staged texts that can no longer be promoted', async () => {
     const pad = newPad();
-    await working.create(pad, at);
-    await working.stage(pad, 1, 'rival', 'rival');
-    await working.stage(pad, 1, 'e1', 'one');
-    await working.promote(pad, 1, 'e1', at);
+    await working.keys.create(pad, at);
+    await working.content.stage(pad, 1, 'rival', 'rival');
+    await working.content.stage(pad, 1, 'e1', 'one');
+    await working.content.promote(pad, 1, 'e1', at);
     const key = `${keyPrefix}scratchpad:${pad.ownerId}:${pad.scratchpadId}:content`;
     expect((await redis.hkeys(key)).sort()).toEqual(['at', 'body', 'revision']);
   });
 
   it('is found by a scan, whatever is left of it, and under this prefix only', async () => {
     const prefix = `scan-${randomUUID()}[*]:`;
-    const scanned = openWorkingState(url, { keyPrefix: prefix });
+    const scanned = openScratchpadStore(url, { keyPrefix: prefix });
     await scanned.assertDurable();
     const [whole, onlyEntries, onlyContent] = [newPad(), newPad(), newPad()];
     for (const pad of [whole, onlyEntries, onlyContent]) await scanned.create(pad, at);
@@ -92,25 +94,25 @@ describe('a scratchpad in Redis', () => {
 describe('a ledger that others read while it changes', () => {
   it('is never shown as a mixture of before and after a clear', async () => {
     const pad = newPad();
-    await working.create(pad, at);
+    await working.keys.create(pad, at);
     const old = Array.from({ length: 50 }, () => entry('old'.padEnd(60_000, '.')));
-    for (const one of old) await working.append(pad, one);
-    const reading = working.entries(pad, 0, 100);
-    await working.clearEntries(pad, 'c1');
-    for (let count = 0; count < 50; count += 1) await working.append(pad, entry('new'.padEnd(60_000, '.')));
+    for (const one of old) await working.ledger.append(pad, one);
+    const reading = working.ledger.read(pad, 0, 100);
+    await working.ledger.clear(pad, 'c1');
+    for (let count = 0; count < 50; count += 1) await working.ledger.append(pad, entry('new'.padEnd(60_000, '.')));
     const page = await reading;
     const isOld = page?.entries.map(({ content }) => content.startsWith('old')) ?? [];
-    expect(isOld).toEqual(Array(page?.clears === 0 ? 50 : isOld.length).fill(page?.clears === 0));
+    expect(isOld).toEqual(Array(page?.generation === 0 ? 50 : isOld.length).fill(page?.generation === 0));
   });
 
   it('keeps nobody else waiting, however large its entries are', async () => {
     const [large, other] = [newPad(), newPad()];
-    for (const pad of [large, other]) await working.create(pad, at);
-    for (let count = 0; count < 100; count += 1) await working.append(large, entry('x'.repeat(64_000)));
-    const reads = Array.from({ length: 8 }, () => working.entries(large, 0, 1_000));
+    for (const pad of [large, other]) await working.keys.create(pad, at);
+    for (let count = 0; count < 100; count += 1) await working.ledger.append(large, entry('x'.repeat(64_000)));
+    const reads = Array.from({ length: 8 }, () => working.ledger.read(large, 0, 1_000));
     let ended = 0;
     for (const read of reads) void read.then(() => (ended += 1));
-    await expect(working.append(other, entry())).resolves.toMatchObject({ index: 1 });
+    await expect(working.ledger.append(other, entry())).resolves.toMatchObject({ index: 1 });
     expect(ended).toBe(0);
     for (const read of reads) await expect(read).resolves.toMatchObject({ length: 100 });
   });
@@ -118,13 +120,13 @@ describe('a ledger that others read while it changes', () => {
 
 describe('working state behind a bad line', () => {
   let proxy: TcpProxy;
-  let shaky: RedisWorkingState;
+  let shaky: RedisScratchpadStore;
   let pad: PadRef;
   beforeEach(async () => {
     const { hostname, port, username, password } = new URL(url);
     proxy = await startTcpProxy({ host: hostname, port: Number(port) });
     const login = password === '' ? '' : `${username}:${password}@`;
-    shaky = openWorkingState(`redis://${login}127.0.0.1:${proxy.port}/0`, { keyPrefix });
+    shaky = openScratchpadStore(`redis://${login}127.0.0.1:${proxy.port}/0`, { keyPrefix });
     await shaky.assertDurable();
     pad = newPad();
     await shaky.create(pad, at);
@@ -148,7 +150,7 @@ describe('working state behind a bad line', () => {
     proxy.loseNextReply();
     await expect(shaky.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
     await untilBack();
-    await expect(working.entries(pad, 0, 0)).resolves.toMatchObject({ length: 1 });
+    await expect(working.ledger.read(pad, 0, 0)).resolves.toMatchObject({ length: 1 });
   });
 
   it('clears once when the reply is lost and it is asked again', async () => {
@@ -196,14 +198,14 @@ describe('working state behind a bad line', () => {
   });
 
   it('stores each of many entries at most once through resets', async () => {
-    const results: PromiseSettledResult<Pushed | undefined>[] = [];
+    const results: PromiseSettledResult<LedgerAppend | undefined>[] = [];
     for (let round = 0; round < 5; round += 1) {
       const appends = Array.from({ length: 20 }, () => shaky.append(pad, entry()));
       if (round % 2 === 1) proxy.reset();
       results.push(...(await Promise.allSettled(appends)));
       await untilBack();
     }
-    const stored = (await working.entries(pad, 0, 1_000))?.entries ?? [];
+    const stored = (await working.ledger.read(pad, 0, 1_000))?.entries ?? [];
     expect(new Set(stored.map(({ id }) => id)).size).toBe(stored.length);
     const acknowledged = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value?.index] : []));
     expect(stored.map(({ index }) => index)).toEqual(expect.arrayContaining(acknowledged));
@@ -226,13 +228,13 @@ function inspected(failure: unknown): unknown {
 describe('a Redis for working state', () => {
   let server: OwnRedis;
   let admin: Redis;
-  let own: RedisWorkingState;
+  let own: RedisScratchpadStore;
   beforeAll(async () => {
     server = await ownRedis();
     admin = new Redis(server.url, { disconnectTimeout: 100 });
     admin.on('error', () => undefined); // It is killed on purpose.
     await admin.config('SET', 'aof-load-truncated', 'no');
-    own = openWorkingState(server.url);
+    own = openScratchpadStore(server.url);
     await own.assertDurable();
   });
   afterAll(async () => {

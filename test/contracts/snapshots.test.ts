@@ -1,5 +1,5 @@
 import { sql } from '../../projections/kit/sql.js';
-import type { Snapshot } from '../../src/application/ports.js';
+import type { Snapshot } from '../../src/application/ports/snapshots.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { startKeyUsage } from '../../src/infrastructure/postgres/key-usage.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';

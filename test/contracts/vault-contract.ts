@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { credentialIdOf } from '../../src/application/enrollment/fence.js';
 import { Secret } from '../../src/application/kernel/secret.js';
-import type { Vault } from '../../src/application/ports/credential-vault.js';
+import type { CredentialVault } from '../../src/application/ports/credential-vault.js';
 
 /** What every vault promises. `later` lets at least these milliseconds pass by the vault's own clock. */
 export function vaultContract(
   name: string,
-  open: () => { readonly vault: Vault; readonly later: (ms: number) => Promise<void> },
+  open: () => { readonly vault: CredentialVault; readonly later: (ms: number) => Promise<void> },
 ): void {
   describe(`the vault ${name}`, () => {
     const anthropic = (ownerId: string) => ({
@@ -23,7 +23,7 @@ export function vaultContract(
       const { vault } = open();
       const version = anthropic(owner());
       await vault.stage(version, new Secret('one'));
-      expect(await vault.holds(version.ownerId, 'anthropic')).toBe(false);
+      expect(await vault.has(version.ownerId, 'anthropic')).toBe(false);
       expect(await valueOf(version.ownerId)).toBeUndefined();
       expect(await vault.staged(version.ownerId, 'anthropic')).toEqual([
         { ...version, ageMs: expect.any(Number) as number },
@@ -35,7 +35,7 @@ export function vaultContract(
       const version = anthropic(owner());
       await vault.stage(version, new Secret('one é \u{1F511}'));
       expect(await vault.activate(version, 10n)).toEqual({ status: 'active', previousVersionId: undefined });
-      expect(await vault.holds(version.ownerId, 'anthropic')).toBe(true);
+      expect(await vault.has(version.ownerId, 'anthropic')).toBe(true);
       expect(await valueOf(version.ownerId)).toBe('one é \u{1F511}');
       expect(await valueOf(version.ownerId, 'openai')).toBeUndefined();
       expect(await valueOf(owner())).toBeUndefined();
@@ -84,7 +84,7 @@ export function vaultContract(
       expect(await vault.activate(latest, 20n)).toEqual({ status: 'active', previousVersionId: early.id });
       await vault.destroy(early.ownerId, 'anthropic', 20n);
       expect(await vault.activate(latest, 20n)).toEqual({ status: 'gone', previousVersionId: undefined });
-      expect(await vault.holds(early.ownerId, 'anthropic')).toBe(false);
+      expect(await vault.has(early.ownerId, 'anthropic')).toBe(false);
     });
 
     it('ends with one active version when many are activated at once', async () => {
@@ -149,7 +149,7 @@ export function vaultContract(
       expect(await valueOf(ownerId)).toBe('late');
       expect((await vault.activate(late, 20n)).previousVersionId).toBeUndefined();
       await vault.destroy(ownerId, 'anthropic', 20n);
-      expect(await vault.holds(ownerId, 'anthropic')).toBe(false);
+      expect(await vault.has(ownerId, 'anthropic')).toBe(false);
     });
 
     it('destroys a retired version by itself, never an active one', async () => {
@@ -173,7 +173,7 @@ export function vaultContract(
       for (const version of [gone, other, staged]) await vault.stage(version, new Secret('value'));
       for (const version of [gone, other]) await vault.activate(version, 10n);
       await vault.destroyOwner(gone.ownerId);
-      expect(await vault.holds(gone.ownerId, 'anthropic')).toBe(false);
+      expect(await vault.has(gone.ownerId, 'anthropic')).toBe(false);
       expect(await vault.staged(gone.ownerId, 'openai')).toEqual([]);
       expect(await valueOf(other.ownerId)).toBe('value');
     });

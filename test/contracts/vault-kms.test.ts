@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackendUnavailable } from '../../src/application/ports.js';
+import { BackendUnavailable } from '../../src/application/faults/errors.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { KeyUnavailable, makeKmsChain, type Kms } from '../../src/infrastructure/vault/kms.js';
 import { makeLocalKms } from '../../src/infrastructure/vault/local-kms.js';

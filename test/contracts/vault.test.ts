@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from '../../projections/kit/sql.js';
 import { Secret } from '../../src/application/kernel/secret.js';
-import { Unsealable, type Vault } from '../../src/application/ports/credential-vault.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { Unsealable, type CredentialVault } from '../../src/application/ports/credential-vault.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { MemoryVault } from '../../src/infrastructure/memory/vault.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import { makeSubjectKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
+import { makePersonalDataKeys } from '../../src/infrastructure/postgres/personal-data-keys.js';
 import { assertKeysThere } from '../../src/infrastructure/vault/assert-keys.js';
 import { seal } from '../../src/infrastructure/vault/aes-gcm.js';
 import { openValue, rewrap } from '../../src/infrastructure/vault/envelope.js';
@@ -19,13 +19,13 @@ import { rotateKek } from '../../src/infrastructure/vault/rotate.js';
 import { freshDatabase, type FreshDatabase } from '../support/database.js';
 import { vaultContract } from './vault-contract.js';
 
-const quiet = makeLog({ level: 'silent' });
+const quiet = makeLogger({ level: 'silent' });
 const kek = (number: number) => ({ number, key: randomBytes(32) });
 const [first, second] = [kek(1), kek(2)];
 
 let fresh: FreshDatabase;
 let database: Database;
-const vaultWith = (keks: KekRing): Vault => makePostgresVault(database.system, makeLocalKms(keks));
+const vaultWith = (keks: KekRing): CredentialVault => makePostgresVault(database.system, makeLocalKms(keks));
 
 beforeAll(async () => {
   fresh = await freshDatabase();
@@ -47,7 +47,12 @@ const rootQuery = async (text: string, values: readonly unknown[]) => {
   return { rows: outcome?.rows ?? [] };
 };
 
-const stored = async (vault: Vault, value: string, ownerId = `user_${randomUUID()}`, provider = 'anthropic') => {
+const stored = async (
+  vault: CredentialVault,
+  value: string,
+  ownerId = `user_${randomUUID()}`,
+  provider = 'anthropic',
+) => {
   const version = { id: randomUUID(), ownerId, provider, agentId: randomUUID() };
   await vault.stage(version, new Secret(value));
   await vault.activate(version, 10n);
@@ -187,8 +192,8 @@ describe('a rotation of the KEK', () => {
     const during = vaultWith(rotating);
     const versions: { readonly ownerId: string; readonly value: string }[] = [];
     for (let n = 0; n < 60; n += 1) versions.push({ ...(await stored(before, `value ${n}`)), value: `value ${n}` });
-    const keys = makeSubjectKeys(database.system, makeKekRing(first));
-    const sealed = (await keys.toSeal('ada')).seal('words', 'here');
+    const keys = makePersonalDataKeys(database.system, makeKekRing(first));
+    const sealed = (await keys.sealingKey('ada')).seal('words', 'here');
 
     let done = false;
     const load = async () => {
@@ -207,7 +212,7 @@ describe('a rotation of the KEK', () => {
     expect(rotated.credentials).toBeGreaterThanOrEqual(60);
     const after = vaultWith(makeKekRing(second));
     for (const { ownerId, value } of versions) expect((await after.open(ownerId, 'anthropic'))?.reveal()).toBe(value);
-    const opened = await makeSubjectKeys(database.system, makeKekRing(second)).toOpen(new Set(['ada']));
+    const opened = await makePersonalDataKeys(database.system, makeKekRing(second)).openingKeys(new Set(['ada']));
     expect(opened.get('ada')?.open(sealed, 'here')).toBe('words');
     await expect(
       assertKeysThere(database.system, makeKekRing(second), makeLocalKms(makeKekRing(second))),

@@ -30,7 +30,7 @@ describe('a workspace', () => {
 
   it('is created once', () => given().when(workspaces.create, data).then(created));
   it('is not created twice', () => given(created).when(workspaces.create, data).thenRefused('conflict'));
-  it('has its owner as a member', () => expect(workspaces.includes(given(created).state, 'user_1')).toBe(true));
+  it('has its owner as a member', () => expect(workspaces.hasMember(given(created).state, 'user_1')).toBe(true));
   it('takes a member', () => given(created).when(workspaces.addMember, 'user_2').then(added));
   it('takes a member only once', () => given(created, added).when(workspaces.addMember, 'user_2').thenNothing());
   it('lets a member go', () => given(created, added).when(workspaces.removeMember, 'user_2').then(removed));

@@ -1,7 +1,7 @@
-import { fold } from '../../src/domain/kernel/decider.js';
+import { fold } from '../../src/domain/kernel/aggregate.js';
 import type { LedgerEvent } from '../../src/domain/scratchpad/events.js';
-import { currentEra, entriesIn, eraOf, ledger } from '../../src/domain/scratchpad/ledger.js';
-import { above, gapsIn, holds, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/index-ranges.js';
+import { currentGeneration, entriesIn, generationOf, ledger } from '../../src/domain/scratchpad/ledger.js';
+import { above, missingIn, contains, rangesOf, sizeOf, withRange } from '../../src/domain/scratchpad/index-ranges.js';
 
 const scratchpadId = 'sp_1';
 const appended = (index: number, clears = 0): LedgerEvent => ({
@@ -45,9 +45,9 @@ describe('ranges', () => {
 
   it('know what they hold, how much, and what is missing', () => {
     const ranges = rangesOf([2, 3, 6]);
-    expect([1, 2, 3, 4, 6].map((number) => holds(ranges, number))).toEqual([false, true, true, false, true]);
+    expect([1, 2, 3, 4, 6].map((number) => contains(ranges, number))).toEqual([false, true, true, false, true]);
     expect(sizeOf(ranges)).toBe(3);
-    expect(gapsIn(ranges, 1, 7)).toEqual([
+    expect(missingIn(ranges, 1, 7)).toEqual([
       [1, 1],
       [4, 5],
       [7, 7],
@@ -67,7 +67,7 @@ describe('what a stream knows of a ledger', () => {
     ];
     for (const order of orders) {
       const state = after(...order.flatMap((place) => events[place] ?? []));
-      expect(state.eras).toEqual([{ clears: 1, told: [[1, 2]], lost: [], repeated: [] }]);
+      expect(state.generations).toEqual([{ clears: 1, told: [[1, 2]], lost: [], repeated: [] }]);
     }
   });
 
@@ -79,9 +79,9 @@ describe('what a stream knows of a ledger', () => {
 
   it('holds the era of an entry that was told of before the clear it follows', () => {
     const state = after(appended(1), appended(1, 1));
-    expect(state.eras.map(({ clears }) => clears)).toEqual([0, 1]);
-    expect(currentEra(state).clears).toBe(1);
-    expect(eraOf(state, 0)?.told).toEqual([[1, 1]]);
+    expect(state.generations.map(({ number: clears }) => clears)).toEqual([0, 1]);
+    expect(currentGeneration(state).number).toBe(1);
+    expect(generationOf(state, 0)?.covered).toEqual([[1, 1]]);
   });
 
   it('counts the entries of an era without those that were lost or repeated', () => {
@@ -90,13 +90,13 @@ describe('what a stream knows of a ledger', () => {
       data: { scratchpadId, clears: 0, entryId: 'ent_0_1', index: 5, of: 1 },
     };
     const state = after(appended(1), appended(6), lost(2, 3), repeated, lost(5, 5));
-    expect(entriesIn(currentEra(state))).toBe(3);
-    expect(entriesIn(currentEra(after()))).toBe(0);
+    expect(entriesIn(currentGeneration(state))).toBe(3);
+    expect(entriesIn(currentGeneration(after()))).toBe(0);
   });
 
   it('forgets an era once its end is recorded, and its losses with it', () => {
     const state = after(appended(1), lost(1, 1), cleared(1));
-    expect(eraOf(state, 0)).toBeUndefined();
-    expect(currentEra(state)).toEqual({ clears: 1, told: [], lost: [], repeated: [] });
+    expect(generationOf(state, 0)).toBeUndefined();
+    expect(currentGeneration(state)).toEqual({ clears: 1, told: [], lost: [], repeated: [] });
   });
 });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/application/operation/operation.js';
 import { operations } from '../../src/application/registry.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { modelServer, type ModelServer } from '../support/model-server.js';
 import type { RestClient, RestReply } from '../support/rest-client.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
@@ -12,12 +12,12 @@ type Fields = Readonly<Record<string, unknown>>;
 let stack: Stack;
 let models: ModelServer;
 let ada: Member;
-let log: ReturnType<typeof openEventLog>;
+let log: ReturnType<typeof openEventStore>;
 beforeAll(async () => {
   models = await modelServer(() => 'silence');
   stack = await startStack({ modelUrl: models.url });
   ada = await stack.user('Ada');
-  log = openEventLog(stack.backends.eventstoreUrl, makeLog({ level: 'silent' }));
+  log = openEventStore(stack.backends.eventstoreUrl, makeLogger({ level: 'silent' }));
 });
 afterAll(async () => {
   await log.close();

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Sql } from '../../projections/kit/sql.js';
 import { newId } from '../../src/application/kernel/ids.js';
 import type { Operation } from '../../src/application/operation/operation.js';
-import type { ReadDb, ReadDbs } from '../../src/application/ports.js';
+import type { ReadDb, ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
 import { isIdSchema } from '../../src/application/kernel/schemas.js';
 import { makeContainer, T } from '../../src/composition/container.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import type { Database } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
@@ -18,7 +18,7 @@ import { startStack, type Stack } from '../support/stack.js';
  * everywhere. What an operation decides by streams and working state is as ever: these are bound to the caller.
  */
 async function startForgetful({ backends }: Stack, dbsOf: (database: Database) => ReadDbs) {
-  const log = makeLog({ level: 'silent' });
+  const log = makeLogger({ level: 'silent' });
   const metrics = makeMetrics();
   const config = {
     ...{ host: '127.0.0.1', port: 0, home: '', logLevel: 'silent' as const, keks: undefined },

@@ -13,7 +13,7 @@ import type { Operation } from '../../src/application/operation/operation.js';
 import { newId, type IdKind } from '../../src/application/kernel/ids.js';
 import { operations } from '../../src/application/registry.js';
 import { isIdSchema } from '../../src/application/kernel/schemas.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { openDatabase } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
 import { rpc } from '../support/mcp-client.js';
@@ -255,7 +255,7 @@ describe('row-level security alone, with the application asking for the wrong ow
   it("shows nothing of another tenant's", async () => {
     const { databaseUrl: url, keks } = stack.backends;
     const kek = await rootKeyOf(url, keks);
-    const database = openDatabase({ url, kek, log: makeLog({ level: 'silent' }) });
+    const database = openDatabase({ url, kek, log: makeLogger({ level: 'silent' }) });
     const dbs = makeReadDbs(database);
     const page = { order: 'desc', limit: 10, after: undefined } as const;
     const look = (db: ReturnType<typeof dbs.for>) =>

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Caller } from '../../src/application/access/caller.js';
 import { makeGateway } from '../../src/application/gateway/gateway.js';
 import { operation, type Operation } from '../../src/application/operation/operation.js';
-import type { Log } from '../../src/application/ports.js';
+import type { Logger } from '../../src/application/ports/telemetry.js';
 import { id, metadata, name, paging, text, time } from '../../src/application/kernel/schemas.js';
-import { StreamQueues } from '../../src/application/event-sourcing/aggregates.js';
+import { KeyedMutex } from '../../src/application/event-sourcing/aggregates.js';
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { mcpDoor } from '../../src/interfaces/mcp/door.js';
@@ -208,7 +208,7 @@ export async function startStand(
     (fields: Readonly<Record<string, unknown>>, message: string): void => {
       logged.push({ level, message, ...fields });
     };
-  const log: Log = { info: keep('info'), warn: keep('warn'), error: keep('error') };
+  const log: Logger = { info: keep('info'), warn: keep('warn'), error: keep('error') };
   const metrics = makeMetrics();
   const operations = [...makeOperations(ran, released), ...more];
   const authenticate = async (token: string | undefined) => (token === undefined ? undefined : callers[token]);
@@ -216,7 +216,7 @@ export async function startStand(
     authenticate,
     admissions: [],
     dbs: { for: () => absent(), system: absent() },
-    readModels: { reached: async (position) => position <= 10n },
+    readModels: { waitFor: async (position) => position <= 10n },
     cursorKey: Buffer.alloc(32),
     shared: {
       ...{
@@ -235,7 +235,7 @@ export async function startStand(
     subjects: absent(),
     clock: { now: () => new Date(0) },
     metrics,
-    queues: new StreamQueues(),
+    queues: new KeyedMutex(),
     gathered: absent(),
   });
   const beside = [mcpDoor({ operations, gateway, authenticate, log, version: '1.2.3', hosts: ['agents.example'] })];

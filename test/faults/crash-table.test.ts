@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import { crashingCommands, type CrashingCommand, type Prepared, type Sight } from './rig/crashing-commands.js';
@@ -13,14 +13,14 @@ let site: Site;
 let tracer: Awaited<ReturnType<typeof startTracer>>;
 let door: Placed;
 let worker: Placed;
-let log: ReturnType<typeof openEventLog>;
+let log: ReturnType<typeof openEventStore>;
 let database: Client;
 let sight: Sight;
 beforeAll(async () => {
   site = await startSite();
   door = await site.program('api');
   [tracer, worker] = await Promise.all([startTracer(site), site.program('worker'), site.program('projector')]);
-  log = openEventLog(site.backends.url, quiet);
+  log = openEventStore(site.backends.url, quiet);
   database = new Client({ connectionString: site.backends.databaseUrl });
   await database.connect();
   sight = { admin: site.admin(door), redis: new Redis(site.redis.url), log, inUse };

@@ -8,11 +8,11 @@ import type { Gateway } from '../../src/application/gateway/gateway.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
-import { settledCredentials } from '../../src/application/enrollment/staged-versions.js';
+import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
 import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
 import { makeContainer, T, type Backends } from '../../src/composition/container.js';
 import { readConfig } from '../../src/infrastructure/config.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { envOf } from '../support/program-env.js';
 import { restClient, type RestClient, type RestReply } from '../support/rest-client.js';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   stack = await startStack();
   folder = mkdtempSync(join(tmpdir(), 'palimpsest-enrollment-'));
   const { databaseUrl: url, keks } = stack.backends;
-  const log = makeLog({ level: 'silent' });
+  const log = makeLogger({ level: 'silent' });
   const wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder, LOG_LEVEL: 'silent' }), stack.backends, log);
   system = await wired.container.getAsync(T.system);
   closeSystem = wired.close;
@@ -71,7 +71,7 @@ const sealedOf = async (ownerId: string): Promise<Readonly<Record<string, number
   return Object.fromEntries((outcome?.rows ?? []).map(({ status, count }) => [String(status), Number(count)]));
 };
 /** What the owner's agents get. */
-const keyInUse = async (ownerId: string) => (await settledCredentials(system).open(ownerId, 'anthropic'))?.reveal();
+const keyInUse = async (ownerId: string) => (await usableCredentials(system).open(ownerId, 'anthropic'))?.reveal();
 
 /** A process of the product on these backends, reached through its port. */
 async function apiProcess(more: Readonly<Record<string, string>> = {}, backends: Backends = stack.backends) {
@@ -272,7 +272,7 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
       eventstoreUrl: via(proxies.eventstore, eventstoreUrl),
       databaseUrl: via(proxies.postgres, databaseUrl),
     };
-    wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, makeLog({ level: 'silent' }));
+    wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, makeLogger({ level: 'silent' }));
     const { container } = wired;
     const [vault, log] = [await container.getAsync(T.vault), await container.getAsync(T.eventLog)];
     (await container.rebindAsync(T.vault)).toConstantValue(stepping('vault', vault));

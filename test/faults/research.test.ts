@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../../src/application/ports.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
+import type { StoredEvent } from '../../src/application/ports/event-store.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import type { Caller } from './rig/caller.js';
@@ -7,14 +7,14 @@ import { newPerson, newThread } from './rig/people.js';
 import { startSite, type Site } from './rig/site.js';
 
 let site: Site;
-let log: ReturnType<typeof openEventLog>;
+let log: ReturnType<typeof openEventStore>;
 let ada: Caller;
 let agents: readonly string[];
 beforeAll(async () => {
   site = await startSite();
   const door = await site.program('api');
   await site.program('projector');
-  log = openEventLog(site.backends.url, quiet);
+  log = openEventStore(site.backends.url, quiet);
   ada = (await newPerson(site.admin(door), 'Ada')).caller;
   agents = await Promise.all(['Supervisor', 'One', 'Two'].map(enrolled));
 }, 60_000);
@@ -64,7 +64,7 @@ const points = [
     `after:events.append(research.${step})`,
   ]),
   'after:events.append(thread.created)',
-  'after:working.append',
+  'after:working.ledger.append',
 ];
 
 describe('research whose worker dies', () => {

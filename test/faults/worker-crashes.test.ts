@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
-import { openWorkingState } from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
+import { openScratchpadStore } from '../../src/infrastructure/redis/scratchpad-store/scratchpad-store.js';
 import { eventually } from '../support/eventually.js';
 import { quiet } from '../support/quiet.js';
 import { leftovers, type Bench, type Leftover } from './rig/leftovers.js';
@@ -14,8 +14,8 @@ beforeAll(async () => {
   site = await startSite();
   const door = await site.program('api');
   await site.program('projector');
-  const log = openEventLog(site.backends.url, quiet);
-  const working = openWorkingState(site.redis.url);
+  const log = openEventStore(site.backends.url, quiet);
+  const working = openScratchpadStore(site.redis.url);
   await working.assertDurable();
   const redis = new Redis(site.redis.url);
   bench = { admin: site.admin(door), redis, working, log };

@@ -8,8 +8,8 @@ import { makeStreams } from '../../src/application/event-sourcing/aggregates.js'
 import { makeContainer, T } from '../../src/composition/container.js';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { readConfig } from '../../src/infrastructure/config.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
-import { openEventLog } from '../../src/infrastructure/eventstore/event-store.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
 import { Program } from '../faults/rig/program.js';
 import { foundIn, makeCanary } from '../support/canary.js';
 import { runCli } from '../support/cli.js';
@@ -65,7 +65,7 @@ async function auditOf(client: Member, query: string): Promise<readonly AuditEve
 async function countsOf(ownerId: string) {
   const dump = await dumpDatabase(stack.backends.databaseUrl);
   const rowsIn = (table: string) => (dump.get(table) ?? '').split('\n').filter((row) => row.includes(ownerId)).length;
-  const log = openEventLog(stack.backends.eventstoreUrl, makeLog({ level: 'silent' }));
+  const log = openEventStore(stack.backends.eventstoreUrl, makeLogger({ level: 'silent' }));
   const events = (await log.readAll(undefined, 100_000)).filter(({ metadata }) => metadata['ownerId'] === ownerId);
   await log.close();
   const family = events.filter(({ type }) => /^(agent|credential)\./.test(type)).map(({ type }) => type);
@@ -314,7 +314,7 @@ describe('W4 harness refusals', () => {
 /** Stores an enrollment like an agent's under another key, with another fence than this version would record. */
 async function recordTwin(ownerId: string, agentId: string, key: string, other: Partial<Fence>): Promise<void> {
   const config = readConfig({ PALIMPSEST_HOME: folder, LOG_LEVEL: 'silent' });
-  const { container, close } = makeContainer(config, stack.backends, makeLog({ level: 'silent' }));
+  const { container, close } = makeContainer(config, stack.backends, makeLogger({ level: 'silent' }));
   try {
     const system = await container.getAsync(T.system);
     const [event] = await system.log.readStream(`agent-${agentId}`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeContainer, T } from '../../src/composition/container.js';
 import { readConfig } from '../../src/infrastructure/config.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { Program } from '../faults/rig/program.js';
 import { runCli } from '../support/cli.js';
@@ -60,7 +60,7 @@ describe('palimpsest vault rotate', () => {
     await server.stop();
 
     const backends = { ...stack.backends, keks: makeKekRing(second) };
-    const log = makeLog({ level: 'silent' });
+    const log = makeLogger({ level: 'silent' });
     const wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, log);
     const vault = await wired.container.getAsync(T.vault);
     expect((await vault.open(ada.userId, 'anthropic'))?.reveal()).toBe('sk-kept');

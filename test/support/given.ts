@@ -1,4 +1,5 @@
-import { fold, type Aggregate, type Decision, type DomainEvent } from '../../src/domain/kernel/decider.js';
+import { fold, type Aggregate, type DomainEvent } from '../../src/domain/kernel/aggregate.js';
+import type { Decision } from '../../src/domain/kernel/decision.js';
 import { isRefusal, type RefusalCode } from '../../src/domain/kernel/refusal.js';
 
 const at = '2026-01-01T00:00:00.000Z';

@@ -8,22 +8,24 @@ import {
   type Reply,
   type Request,
 } from '../../src/application/gateway/gateway.js';
-import { GatheredAppends } from '../../src/application/event-sourcing/fact-recorder.js';
+import { FactRecorder } from '../../src/application/event-sourcing/fact-recorder.js';
 import { builtInHarnesses } from '../../src/application/ports/harnesses.js';
 import { makeKeyMaker } from '../../src/application/access/api-keys.js';
 import { AggregateStore } from '../../src/application/event-sourcing/aggregate-store.js';
 import type { Models } from '../../src/application/ports/models.js';
-import type { EventLog, PurgeQueue, ReadDbs } from '../../src/application/ports.js';
+import type { EventStore } from '../../src/application/ports/event-store.js';
+import type { PurgeQueue } from '../../src/application/ports/work-queues.js';
+import type { ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
-import { makeStreams, StreamQueues } from '../../src/application/event-sourcing/aggregates.js';
+import { makeStreams, KeyedMutex } from '../../src/application/event-sourcing/aggregates.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { makeLiveEvents } from '../../src/application/event-sourcing/live-feed/live-feed.js';
+import { makeLiveFeed } from '../../src/application/event-sourcing/live-feed/live-feed.js';
 import { makeModels } from '../../src/infrastructure/llm/models.js';
-import { MemoryEventLog } from '../../src/infrastructure/memory/event-store.js';
+import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { MemorySnapshots } from '../../src/infrastructure/memory/snapshots.js';
-import { MemorySubjectKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
+import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { MemoryVault } from '../../src/infrastructure/memory/vault.js';
-import { MemoryWorkingState } from '../../src/infrastructure/memory/scratchpad-store.js';
+import { MemoryScratchpadStore } from '../../src/infrastructure/memory/scratchpad-store.js';
 
 const pepper = Buffer.alloc(32, 7);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -34,22 +36,22 @@ const noProjections: ProjectionControl = { list: async () => [], rebuild: async 
 
 /** The whole application over memory ports, without read models: for commands, in milliseconds. */
 export async function memoryApp({
-  subjects = new MemorySubjectKeys(),
+  subjects = new MemoryPersonalDataKeys(),
   vault = new MemoryVault(),
   models = makeModels(vault),
   ...overrides
 }: Partial<GatewayNeeds> & {
-  readonly log?: EventLog;
-  readonly subjects?: MemorySubjectKeys;
+  readonly log?: EventStore;
+  readonly subjects?: MemoryPersonalDataKeys;
   readonly vault?: MemoryVault;
   readonly models?: Models;
 } = {}) {
-  const log = overrides.log ?? new MemoryEventLog();
+  const log = overrides.log ?? new MemoryEventStore();
   const clock = overrides.clock ?? { now: () => new Date() };
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const keys = makeKeyMaker(pepper);
-  const working = new MemoryWorkingState();
-  const live = makeLiveEvents(log);
+  const working = new MemoryScratchpadStore();
+  const live = makeLiveFeed(log);
   const harnesses = { list: async () => builtInHarnesses };
   const streamsNeeds = {
     log,
@@ -57,15 +59,15 @@ export async function memoryApp({
     subjects,
     clock,
     metrics: uncounted,
-    queues: new StreamQueues(),
-    gathered: new GatheredAppends(log),
+    queues: new KeyedMutex(),
+    gathered: new FactRecorder(log),
   };
   const needs: GatewayNeeds = {
     ...streamsNeeds,
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
     admissions: [],
     dbs: noRows,
-    readModels: { reached: async () => true },
+    readModels: { waitFor: async () => true },
     cursorKey: pepper,
     shared: {
       working,

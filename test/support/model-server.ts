@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Said } from '../../src/application/ports/models.js';
+import type { ModelTurn } from '../../src/application/ports/models.js';
 
 /** A request as a provider gets it. */
 export interface ModelRequest {
@@ -22,7 +22,7 @@ export interface ModelServer {
 }
 
 /** What a provider answers: words and tools, a status that is no success, a redirection, or nothing at all. */
-export type ModelAnswer = Said | { readonly status: number } | { readonly location: string } | 'silence';
+export type ModelAnswer = ModelTurn | { readonly status: number } | { readonly location: string } | 'silence';
 
 /** A model provider on this machine that speaks both dialects: Anthropic's Messages and OpenAI's Chat Completions. */
 export async function modelServer(
@@ -71,7 +71,7 @@ function respond(response: ServerResponse, { path }: ModelRequest, answer: Model
   response.end(JSON.stringify(path.endsWith('/messages') ? asMessages(answer) : asCompletion(answer)));
 }
 
-const asMessages = ({ text, calls }: Said) => ({
+const asMessages = ({ text, calls }: ModelTurn) => ({
   ...{ id: 'msg', type: 'message', role: 'assistant', model: 'm' },
   content: [
     ...(text === '' ? [] : [{ type: 'text', text }]),
@@ -81,7 +81,7 @@ const asMessages = ({ text, calls }: Said) => ({
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
-const asCompletion = ({ text, calls }: Said) => ({
+const asCompletion = ({ text, calls }: ModelTurn) => ({
   ...{ id: 'cmpl', object: 'chat.completion', created: 1, model: 'm' },
   choices: [
     {

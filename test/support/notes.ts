@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { EventOf } from '../../src/domain/kernel/decider.js';
+import type { EventOf } from '../../src/domain/kernel/aggregate.js';
 import type { keyEvents } from '../../src/domain/key/events.js';
 import type { threadEvents } from '../../src/domain/thread/events.js';
 import { projection } from '../../projections/kit/projection.js';

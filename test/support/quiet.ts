@@ -1,7 +1,7 @@
-import type { Log, Metrics } from '../../src/application/ports.js';
+import type { Logger, Metrics } from '../../src/application/ports/telemetry.js';
 
 /** A log that nobody reads. */
-export const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Metrics that nobody reads. */
 export const uncounted: Metrics = { count: () => undefined, observe: () => undefined };

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import type { Backends } from '../../src/composition/container.js';
 import type { Config } from '../../src/infrastructure/config.js';
 import { startEventStore } from '../../src/infrastructure/embedded/eventstore/server.js';
-import { makeLog } from '../../src/infrastructure/logger.js';
+import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
 import { startRole, type Role } from '../../src/composition/serve.js';
 import { freshDatabase } from './database.js';
@@ -54,7 +54,7 @@ export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): 
     keks: makeKekRing({ number: 1, key: randomBytes(32) }),
   };
   const start = async (folder: string, role: Role = 'all') => {
-    const running = await startRole(configFor(folder, modelUrl), backends, role, makeLog({ level: 'silent' }));
+    const running = await startRole(configFor(folder, modelUrl), backends, role, makeLogger({ level: 'silent' }));
     return { url: running.url ?? '', stop: () => running.stop() };
   };
   const main = await start(home);

@@ -31,7 +31,7 @@ export async function ensureAdministrator(
   if (known.status !== 'absent') return 'there';
   const { key, secretHash, display } = keyMaker.make(firstKeyId);
   file.write(key);
-  await streams.transact(users.user, administratorId, (state) =>
+  await streams.execute(users.user, administratorId, (state) =>
     state.status === 'absent'
       ? users.create(state, {
           userId: administratorId,
@@ -42,7 +42,7 @@ export async function ensureAdministrator(
         })
       : [],
   );
-  await streams.transact(workspaces.workspace, workspaceId, (state) =>
+  await streams.execute(workspaces.workspace, workspaceId, (state) =>
     state.status === 'absent'
       ? workspaces.create(state, { workspaceId, name: 'Administrator', ownerId: administratorId })
       : [],
@@ -82,5 +82,5 @@ async function issue(
     display,
     expiresAt: null,
   };
-  return !isRefusal(await streams.transact(keys.key, keyId, (state) => keys.create(state, data)));
+  return !isRefusal(await streams.execute(keys.key, keyId, (state) => keys.create(state, data)));
 }

@@ -1,12 +1,13 @@
 import { agent, isLive } from '../../domain/agent/agent.js';
 import { key } from '../../domain/key/key.js';
 import { user } from '../../domain/user/user.js';
-import { includes, workspace } from '../../domain/workspace/workspace.js';
+import { hasMember, workspace } from '../../domain/workspace/workspace.js';
 import type { Caller } from './caller.js';
 import { sha256 } from '../kernel/canonical-json.js';
 import { hashSecret, parseKey, sameHash } from './api-keys.js';
 import type { AggregateStore } from '../event-sourcing/aggregate-store.js';
-import type { Clock, KeyUsage } from '../ports.js';
+import type { Clock } from '../ports/clock.js';
+import type { KeyUsage } from '../ports/key-usage.js';
 
 /** Who a bearer key belongs to, or undefined: missing, malformed, unknown, expired and revoked keys all look alike. */
 export type Authenticate = (token: string | undefined) => Promise<Caller | undefined>;
@@ -42,7 +43,7 @@ export function makeAuthenticate(needs: {
       needs.store.load(workspace, found.workspaceId),
       found.agentId === null ? undefined : needs.store.load(agent, found.agentId),
     ]);
-    if (owner.state.status !== 'active' || !includes(space.state, found.userId)) return undefined;
+    if (owner.state.status !== 'active' || !hasMember(space.state, found.userId)) return undefined;
     if (acting && !isLive(acting.state, found.userId)) return undefined;
     return {
       caller: {

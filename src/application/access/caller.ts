@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/kernel/envelope.js';
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
-import type { Role } from '../../domain/user/events.js';
-import type { Author } from '../operation/context.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
+import type { Role } from '../../domain/kernel/roles.js';
+import type { Author } from '../../domain/kernel/author.js';
 
 /** Who is calling, as their key says. Ownership of everything comes from here and from nowhere else. */
 export interface Caller {

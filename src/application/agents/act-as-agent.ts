@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { agent, isLive } from '../../domain/agent/agent.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import type { BegunResearch } from '../../domain/research/research.js';
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
 import { user } from '../../domain/user/user.js';
 import type { Caller } from '../access/caller.js';
 import { makeGateway, type GatewayNeeds, type Reply } from '../gateway/gateway.js';
 import { derivedUuid } from '../kernel/ids.js';
 import type { Operation } from '../operation/operation.js';
-import { BackendUnavailable } from '../ports.js';
-import { GaveUp } from './outcome.js';
+import { BackendUnavailable } from '../faults/errors.js';
+import { ConversationFailed } from './outcome.js';
 
 /** Calls an operation as an agent of a run. `step` names the call, so that trying it again does not do it again. */
 export type Act = (operation: Operation, input: unknown, step: string) => Promise<Reply['result']>;
@@ -40,7 +40,7 @@ export function actAs(
     for (let attempt = 1; ; attempt += 1) {
       const { result } = await gateway(request);
       if (!isRefusal(result)) return result;
-      if (result.refused === 'authentication_failed') throw new GaveUp('agent_retired');
+      if (result.refused === 'authentication_failed') throw new ConversationFailed('agent_retired');
       if (result.refused !== 'unavailable' && result.refused !== 'internal_fault') return result;
       if (attempt === mostTries) throw new BackendUnavailable('eventstore');
       await pause(firstPauseMs * 2 ** attempt);

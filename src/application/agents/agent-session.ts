@@ -3,7 +3,7 @@ import { agent } from '../../domain/agent/agent.js';
 import { agentEvents } from '../../domain/agent/events.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { delegate, finishCall, isHeld, research } from '../../domain/research/research.js';
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
 import { create, remove, thread } from '../../domain/thread/thread.js';
 import type { GatewayNeeds } from '../gateway/gateway.js';
 import { derivedId } from '../kernel/ids.js';
@@ -11,13 +11,13 @@ import { appendMessage } from '../operations/message/append-message.js';
 import { checkAt } from '../kernel/validation.js';
 import { textOfBytes } from '../kernel/schemas.js';
 import { actAs, type Act } from './act-as-agent.js';
-import { converse, type Seat, type Tool } from './conversation.js';
-import { shortened } from './truncate.js';
-import { concluded, GaveUp, RunEnded } from './outcome.js';
-import type { HeldRun } from '../research/claimed-run.js';
+import { converse, type AgentSession, type Tool } from './conversation.js';
+import { truncate } from './truncate.js';
+import { toConclusion, ConversationFailed, RunEnded } from './outcome.js';
+import type { ClaimedRun } from '../research/claimed-run.js';
 import { padTools, schemaOf } from './scratchpad-tools.js';
 
-interface Sitting {
+interface SessionSpec {
   readonly agentId: string;
   readonly role: PadRole;
   /** The seat's own thread. */
@@ -30,38 +30,48 @@ interface Sitting {
 }
 
 /** The supervisor's conversation, to its answer. Throws what `converse` throws. */
-export function supervise(needs: GatewayNeeds, held: HeldRun, question: string): Promise<string> {
+export function supervise(needs: GatewayNeeds, held: ClaimedRun, question: string): Promise<string> {
   const { supervisorAgentId: agentId, supervisorThreadId: threadId, workerAgentIds, attempt, askedBy } = held.run;
   const more = workerAgentIds.length > 0 ? [delegateTool(needs, held)] : [];
   const sitting = { agentId, threadId, role: 'supervisor', askedBy, name: 'supervisor', more } as const;
-  return hold(needs, held, sitting, attempt === 1 ? question : `${question}\n\n${again}`);
+  return runSession(needs, held, sitting, attempt === 1 ? question : `${question}\n\n${again}`);
 }
 
 const again = 'An earlier attempt at this ended before its time. What it noted is in the scratchpad.';
 
-async function hold(needs: GatewayNeeds, held: HeldRun, sitting: Sitting, opening: string): Promise<string> {
-  const seat = await take(needs, held, sitting, opening);
+async function runSession(
+  needs: GatewayNeeds,
+  held: ClaimedRun,
+  sitting: SessionSpec,
+  opening: string,
+): Promise<string> {
+  const seat = await openSession(needs, held, sitting, opening);
   return converse(seat, opening, held.signal);
 }
 
 /** Sits an agent down: its thread opened and the opening stored there, its model, its tools. */
-async function take(needs: GatewayNeeds, held: HeldRun, sitting: Sitting, opening: string): Promise<Seat> {
+async function openSession(
+  needs: GatewayNeeds,
+  held: ClaimedRun,
+  sitting: SessionSpec,
+  opening: string,
+): Promise<AgentSession> {
   const { run, signal } = held;
   const { agentId, role, name, askedBy, threadId, more } = sitting;
   const enrolled = await held.streams(name).eventAt(`${agent.category}-${agentId}`, 0);
-  if (!enrolled) throw new GaveUp('agent_retired');
+  if (!enrolled) throw new ConversationFailed('agent_retired');
   const mind = agentEvents['agent.enrolled'].parse(enrolled.data);
   const workers = run.workerAgentIds.length;
   const model = await needs.shared.models.open(mind, { role, workers });
   await openThread(held, sitting);
-  await keeper(actAs(needs, run, askedBy, undefined, signal), threadId, name)('user', opening, '0');
+  await messageRecorder(actAs(needs, run, askedBy, undefined, signal), threadId, name)('user', opening, '0');
   return {
     model,
     system: [mind.persona, role === 'supervisor' ? supervisorDuty(workers) : workerDuty].filter(Boolean).join('\n\n'),
     tools: [...padTools(role, named(actAs(needs, run, agentId, role, signal), name)), ...more],
     maxTurns: run.limits.maxTurns,
-    remember: keeper(actAs(needs, run, agentId, undefined, signal), threadId, name),
-    stillHeld: () => held.stillHeld(),
+    remember: messageRecorder(actAs(needs, run, agentId, undefined, signal), threadId, name),
+    assertClaimed: () => held.assertClaimed(),
   };
 }
 
@@ -71,24 +81,24 @@ const named =
     act(operation, input, `${name} ${step}`);
 
 /** Opens the seat's own thread. One that a run left behind when it was ended meanwhile is taken away again. */
-async function openThread(held: HeldRun, { threadId, role, name }: Sitting): Promise<void> {
+async function openThread(held: ClaimedRun, { threadId, role, name }: SessionSpec): Promise<void> {
   const { id: researchId, ownerId, attempt } = held.run;
   const streams = held.streams(`thread of ${name}`);
   const data = { threadId, ownerId, title: `Research: ${role}`, metadata: { researchId } };
-  const opened = await streams.transact(thread, threadId, (state) =>
+  const opened = await streams.execute(thread, threadId, (state) =>
     state.status === 'open' ? [] : create(state, data),
   );
-  if (isRefusal(opened)) throw new GaveUp('conversation_lost');
+  if (isRefusal(opened)) throw new ConversationFailed('conversation_lost');
   if (isHeld(await streams.load(research, researchId), attempt)) return;
-  await held.streams(`no thread of ${name}`).transact(thread, threadId, remove);
+  await held.streams(`no thread of ${name}`).execute(thread, threadId, remove);
   throw new RunEnded('taken');
 }
 
-const keeper =
-  (act: Act, threadId: string, name: string): Seat['remember'] =>
+const messageRecorder =
+  (act: Act, threadId: string, name: string): AgentSession['remember'] =>
   async (role, text, step) => {
-    const kept = await act(appendMessage, { threadId, role, content: shortened(text) }, `${name} ${role} ${step}`);
-    if (isRefusal(kept)) throw new GaveUp('conversation_lost');
+    const kept = await act(appendMessage, { threadId, role, content: truncate(text) }, `${name} ${role} ${step}`);
+    if (isRefusal(kept)) throw new ConversationFailed('conversation_lost');
   };
 
 const task = z.strictObject({
@@ -100,7 +110,7 @@ const task = z.strictObject({
 });
 
 /** Hands a task to the next worker. Whatever becomes of it, the call has one result, stored before it is told. */
-function delegateTool(needs: GatewayNeeds, held: HeldRun): Tool {
+function delegateTool(needs: GatewayNeeds, held: ClaimedRun): Tool {
   const { run } = held;
   let next = Object.keys(run.calls).length;
   return {
@@ -117,7 +127,7 @@ function delegateTool(needs: GatewayNeeds, held: HeldRun): Tool {
       const refusal = await held.decide(`delegate ${callId}`, (state, attempt) => delegate(state, attempt, call));
       if (refusal) return `error: ${refusal.refused}: ${refusal.message}`;
       const sitting = { ...call, role: 'worker', askedBy: run.supervisorAgentId, name: callId, more: [] } as const;
-      const ended = await concluded(() => hold(needs, held, sitting, task.parse(parsed.input).task));
+      const ended = await toConclusion(() => runSession(needs, held, sitting, task.parse(parsed.input).task));
       const failure = 'failure' in ended ? ended.failure : undefined;
       await held.decide(`finish ${callId}`, (state, attempt) => finishCall(state, attempt, callId, failure));
       needs.metrics.count('palimpsest_research_calls_total', { outcome: failure ?? 'succeeded' });

@@ -1,6 +1,6 @@
-import type { Model, ModelMessage, Said, ToolCall, ToolOffer, ToolResult } from '../ports/models.js';
-import { shortened } from './truncate.js';
-import { GaveUp, within } from './outcome.js';
+import type { Model, ModelMessage, ModelTurn, ToolCall, ToolOffer, ToolResult } from '../ports/models.js';
+import { truncate } from './truncate.js';
+import { ConversationFailed, within } from './outcome.js';
 
 /** A tool that a run offers to an agent. It never takes an id of a resource: what it acts on is bound in it. */
 export interface Tool extends ToolOffer {
@@ -11,7 +11,7 @@ export interface Tool extends ToolOffer {
 }
 
 /** An agent in its own thread, which no other agent reads. */
-export interface Seat {
+export interface AgentSession {
   readonly model: Model;
   readonly system: string;
   readonly tools: readonly Tool[];
@@ -19,7 +19,7 @@ export interface Seat {
   /** Stores a message of the conversation in the seat's thread. Throws GaveUp when it cannot be kept. */
   remember(role: 'user' | 'assistant' | 'tool', text: string, step: string): Promise<void>;
   /** Throws RunEnded when the run has been taken away or ended. */
-  stillHeld(): Promise<void>;
+  assertClaimed(): Promise<void>;
 }
 
 /** What is held in memory of one conversation, in UTF-8 bytes; no provider takes as much. */
@@ -31,36 +31,36 @@ const mostCallsOfATurn = 32;
  * Asks the model until it uses no more tools; what it said then is the answer. Bounded by the seat's turns and by the signal.
  * Throws GaveUp, ModelFailed, RunEnded.
  */
-export async function converse(seat: Seat, opening: string, signal: AbortSignal): Promise<string> {
+export async function converse(seat: AgentSession, opening: string, signal: AbortSignal): Promise<string> {
   const messages: ModelMessage[] = [{ role: 'user', text: opening }];
   let bytes = 0;
   for (let turn = 1; turn <= seat.maxTurns; turn += 1) {
-    await seat.stillHeld();
+    await seat.assertClaimed();
     const { system, tools } = seat;
     const said = await within(signal, seat.model.complete({ system, messages, tools }, signal));
     await seat.remember('assistant', wordsOf(said), `${turn}`);
     if (said.calls.length === 0) {
-      if (said.text.trim() === '') throw new GaveUp('model_failed');
+      if (said.text.trim() === '') throw new ConversationFailed('model_failed');
       return said.text;
     }
     messages.push({ role: 'assistant', ...said });
     const results = await useAll(seat, said.calls, turn, signal);
     messages.push({ role: 'tool', results });
     bytes += Buffer.byteLength(wordsOf(said)) + results.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    if (bytes > longestBytes) throw new GaveUp('conversation_too_long');
+    if (bytes > longestBytes) throw new ConversationFailed('conversation_too_long');
     await seat.remember('tool', results.map(({ tool, text }) => `[${tool}] ${text}`).join('\n'), `${turn}`);
   }
-  throw new GaveUp('turn_limit_reached');
+  throw new ConversationFailed('turn_limit_reached');
 }
 
-const wordsOf = ({ text, calls }: Said): string =>
+const wordsOf = ({ text, calls }: ModelTurn): string =>
   [text, ...calls.map(({ tool, input }) => `[${tool}] ${JSON.stringify(input)}`)]
     .filter((line) => line !== '')
     .join('\n');
 
 /** In the order in which they were called, but for those that may run beside others. All have ended when this ends. */
 async function useAll(
-  { tools }: Seat,
+  { tools }: AgentSession,
   calls: readonly ToolCall[],
   turn: number,
   signal: AbortSignal,
@@ -82,5 +82,5 @@ async function useAll(
   }
   await Promise.allSettled(texts);
   const told = await Promise.all(texts);
-  return calls.map(({ id, tool }, place) => ({ id, tool, text: shortened(told[place] ?? '') }));
+  return calls.map(({ id, tool }, place) => ({ id, tool, text: truncate(told[place] ?? '') }));
 }

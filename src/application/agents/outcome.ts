@@ -12,7 +12,7 @@ export class RunEnded extends Error {
 }
 
 /** A conversation cannot be brought to its end, for a reason that is told as its result. */
-export class GaveUp extends Error {
+export class ConversationFailed extends Error {
   constructor(readonly failure: Failure) {
     super(`The conversation was given up: ${failure}.`);
   }
@@ -22,7 +22,7 @@ export class GaveUp extends Error {
 export type Conclusion = { readonly answer: string } | { readonly failure: Failure; readonly status?: number };
 
 /** The end of a conversation as a value. What is none of an agent's own failures is thrown on. */
-export async function concluded(conversation: () => Promise<string>): Promise<Conclusion> {
+export async function toConclusion(conversation: () => Promise<string>): Promise<Conclusion> {
   try {
     return { answer: await conversation() };
   } catch (fault) {
@@ -33,7 +33,7 @@ export async function concluded(conversation: () => Promise<string>): Promise<Co
 }
 
 function failureIn(fault: unknown): Failure {
-  if (fault instanceof GaveUp) return fault.failure;
+  if (fault instanceof ConversationFailed) return fault.failure;
   if (fault instanceof ModelFailed) return 'model_failed';
   if (fault instanceof CredentialMissing) return 'credential_missing';
   throw fault;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isRefusal } from '../../domain/kernel/refusal.js';
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
 import type { Success } from '../gateway/gateway.js';
 import { operations } from '../registry.js';
 import type { Act } from './act-as-agent.js';

@@ -1,7 +1,7 @@
 import { maxMessageBytes } from '../operations/message/append-message.js';
 
 /** As much of a text as a message holds, and only what a store takes. */
-export function shortened(text: string): string {
+export function truncate(text: string): string {
   const bytes = Buffer.from(text.toWellFormed().replaceAll('\u0000', ''));
   if (bytes.length <= maxMessageBytes) return bytes.toString();
   // A character that was cut in half ends as one replacement character, which takes three bytes.

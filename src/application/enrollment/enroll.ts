@@ -8,7 +8,7 @@ import type { Secret } from '../kernel/secret.js';
 import { idempotencyCollision } from '../event-sourcing/aggregates.js';
 import type { VersionRef } from '../ports/credential-vault.js';
 import { agentIdOf, credentialIdOf, fenceOf } from './fence.js';
-import { unmetPrecondition } from './preconditions.js';
+import { checkPreconditions } from './preconditions.js';
 
 /** An enrollment as it was asked for. */
 export interface Enrollment {
@@ -56,11 +56,11 @@ async function attemptOnce(
 ): Promise<Answer | 'abandoned'> {
   const { streams, vault, caller } = context;
   const stream = streamOf(agentId);
-  let staged = await stageAsFirst(agentId, request, context);
+  let staged = await stageIfFirst(agentId, request, context);
   if (!staged) {
     const first = await streams.first(stream);
     if (first) return recorded(first, fence, context);
-    const unmet = await unmetPrecondition(request, context);
+    const unmet = await checkPreconditions(request, context);
     if (unmet) return unmet;
     staged = await stage(agentId, request, context);
   }
@@ -94,10 +94,10 @@ async function attemptOnce(
  * Most submissions are the first under their key. Of those that bring a credential the vault knows it, and the event store
  * need not be asked. Undefined: somebody may have been first, or something is to be told only to who is.
  */
-async function stageAsFirst(agentId: string, request: Enrollment, context: OperationContext) {
+async function stageIfFirst(agentId: string, request: Enrollment, context: OperationContext) {
   if (request.credential.mode === 'reference') return undefined;
   // What cannot be told now is asked again after a look for who was first, and its fault is met there.
-  const unmet = await unmetPrecondition(request, context).catch(() => 'not known');
+  const unmet = await checkPreconditions(request, context).catch(() => 'not known');
   return unmet === undefined ? stage(agentId, request, context, 'unless begun') : undefined;
 }
 

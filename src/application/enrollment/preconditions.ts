@@ -2,10 +2,10 @@ import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
 import type { OperationContext } from '../operation/context.js';
 import { takesProvider } from '../ports/harnesses.js';
 import type { Enrollment } from './enroll.js';
-import { settleAll } from './staged-versions.js';
+import { resolveAllStaged } from './staged-versions.js';
 
 /** What keeps a well-formed enrollment from being done now, if anything does. */
-export async function unmetPrecondition(
+export async function checkPreconditions(
   { harness: named, provider, credential }: Enrollment,
   { harnesses, vault, streams, caller }: OperationContext,
 ): Promise<Refusal<'precondition_failed'> | undefined> {
@@ -14,10 +14,10 @@ export async function unmetPrecondition(
   if (!takesProvider(harness, provider)) {
     return unmet('This harness does not take credentials of that provider.', 'provider_not_accepted', 'provider');
   }
-  if (credential.mode === 'intake' || (await vault.holds(caller.userId, provider))) return undefined;
+  if (credential.mode === 'intake' || (await vault.has(caller.userId, provider))) return undefined;
   // A version whose enrollment is committed counts, also before it was made the active one.
-  await settleAll(caller.userId, provider, { streams, vault });
-  if (await vault.holds(caller.userId, provider)) return undefined;
+  await resolveAllStaged(caller.userId, provider, { streams, vault });
+  if (await vault.has(caller.userId, provider)) return undefined;
   return unmet('You keep no credential for that provider.', 'credential_not_found', 'credential');
 }
 

@@ -3,7 +3,7 @@ import { abandon, agent } from '../../domain/agent/agent.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { derivedUuid } from '../kernel/ids.js';
 import { systemWork, type SystemNeeds } from '../tenancy/tenants.js';
-import { settleStaged } from './staged-versions.js';
+import { resolveStaged } from './staged-versions.js';
 
 /**
  * An enrollment takes 20 s at the very most: two reads, a sealing, an append sent three times. After three times that, by
@@ -23,13 +23,13 @@ export async function reapStaged(needs: SystemNeeds, olderThanMs: number = reapA
   for (const version of stale) {
     const commandId = derivedUuid('reap', version.id);
     const { streams } = systemWork(needs, { ownerId: version.ownerId, correlationId: randomUUID(), commandId });
-    if ((await settleStaged(version, { streams, vault })) !== 'undecided') continue;
+    if ((await resolveStaged(version, { streams, vault })) !== 'undecided') continue;
     const decision = abandon(agent.initial, { agentId: version.agentId, credentialVersionId: version.id });
     if (isRefusal(decision)) continue;
     const stream = `${agent.category}-${version.agentId}`;
     for (const event of decision) await streams.begin(stream, { ...event, id: streams.eventId(stream) });
     // Whoever was first, the stream now says what the version is.
-    await settleStaged(version, { streams, vault });
+    await resolveStaged(version, { streams, vault });
   }
   return stale.length;
 }

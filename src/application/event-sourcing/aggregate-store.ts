@@ -1,9 +1,11 @@
-import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/decider.js';
+import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/aggregate.js';
 import { decode, ownersOf, type DecodedEvent } from './codec.js';
-import type { EventLog, RecordedKey, Snapshot, Snapshots, StoredEvent, SubjectKeys } from '../ports.js';
+import type { EventStore, StoredEvent } from '../ports/event-store.js';
+import type { RecordedKey, Snapshot, Snapshots } from '../ports/snapshots.js';
+import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
 
 /** A stream folded up to a revision (-1: it has no events), with what it remembers besides its state. */
-export interface Loaded<State> {
+export interface LoadedAggregate<State> {
   readonly state: State;
   readonly revision: number;
   /** The tenant that the stream belongs to; undefined while it has no events. */
@@ -19,7 +21,7 @@ const snapshotEvery = 200;
 const cachedStreams = 20_000;
 
 interface Cached {
-  readonly loaded: Loaded<unknown>;
+  readonly loaded: LoadedAggregate<unknown>;
   /** Revision of the last snapshot. */
   readonly snapshotAt: number;
   /** The stream holds nothing more up to this position of the log. */
@@ -33,30 +35,36 @@ interface Cached {
 export class AggregateStore {
   private readonly cache = new Map<string, Cached>();
   /** The log is known to reach this far. */
-  private seen = -1n;
+  private watermark = -1n;
   /** Looks under way, by stream, with how far the log was known to reach when they began. */
-  private readonly looks = new Map<string, { readonly seen: bigint; readonly loaded: Promise<Loaded<unknown>> }>();
+  private readonly inFlightLoads = new Map<
+    string,
+    { readonly seen: bigint; readonly loaded: Promise<LoadedAggregate<unknown>> }
+  >();
 
   constructor(
-    private readonly log: EventLog,
-    private readonly subjects: SubjectKeys,
+    private readonly log: EventStore,
+    private readonly subjects: PersonalDataKeys,
     private readonly snapshots: Snapshots,
   ) {}
 
   /** The stream as this process last saw it, without asking the store; undefined when it never did. */
-  cached<State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>, id: string): Loaded<State> | undefined {
+  cached<State, Event extends DomainEvent>(
+    aggregate: Aggregate<State, Event>,
+    id: string,
+  ): LoadedAggregate<State> | undefined {
     const stream = `${aggregate.category}-${id}`;
     const entry = this.cache.get(stream);
     if (!entry) return undefined;
     this.cache.delete(stream);
     this.cache.set(stream, entry);
     // The category is part of the stream's name, so what is cached under it was folded by this aggregate.
-    return entry.loaded as Loaded<State>;
+    return entry.loaded as LoadedAggregate<State>;
   }
 
   /** Tells that the log reaches this far: whatever is read from now on is no older. */
-  saw(position: bigint): void {
-    if (position > this.seen) this.seen = position;
+  raiseWatermark(position: bigint): void {
+    if (position > this.watermark) this.watermark = position;
   }
 
   /** The stream as it is now; with `asOf`, as it was at that position of the log or later, which may spare a look. */
@@ -64,31 +72,31 @@ export class AggregateStore {
     aggregate: Aggregate<State, Event>,
     id: string,
     asOf?: bigint,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const stream = `${aggregate.category}-${id}`;
     const known = this.cached(aggregate, id);
-    if (asOf === undefined) return this.look(aggregate, stream, known);
+    if (asOf === undefined) return this.refresh(aggregate, stream, known);
     if (known && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
-    const look = this.looks.get(stream);
+    const look = this.inFlightLoads.get(stream);
     // As above: the category is part of the stream's name.
-    if (look && look.seen >= asOf) return (await look.loaded) as Loaded<State>;
-    const loaded = this.look(aggregate, stream, known);
-    const mine = { seen: this.seen, loaded };
-    this.looks.set(stream, mine);
+    if (look && look.seen >= asOf) return (await look.loaded) as LoadedAggregate<State>;
+    const loaded = this.refresh(aggregate, stream, known);
+    const mine = { seen: this.watermark, loaded };
+    this.inFlightLoads.set(stream, mine);
     try {
       return await loaded;
     } finally {
-      if (this.looks.get(stream) === mine) this.looks.delete(stream);
+      if (this.inFlightLoads.get(stream) === mine) this.inFlightLoads.delete(stream);
     }
   }
 
   /** Reads what was stored since. */
-  private async look<State, Event extends DomainEvent>(
+  private async refresh<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: string,
-    known: Loaded<State> | undefined,
-  ): Promise<Loaded<State>> {
-    const { seen } = this;
+    known: LoadedAggregate<State> | undefined,
+  ): Promise<LoadedAggregate<State>> {
+    const { watermark: seen } = this;
     let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {
       const page = await this.log.readStream(stream, loaded.revision + 1, pageSize);
@@ -103,9 +111,9 @@ export class AggregateStore {
   applied<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     id: string,
-    before: Loaded<State>,
+    before: LoadedAggregate<State>,
     events: readonly DecodedEvent[],
-  ): Loaded<State> {
+  ): LoadedAggregate<State> {
     const loaded = this.advance(aggregate, before, events);
     this.remember(aggregate, `${aggregate.category}-${id}`, loaded);
     return loaded;
@@ -117,15 +125,15 @@ export class AggregateStore {
   }
 
   private async decoded(page: readonly StoredEvent[]): Promise<readonly DecodedEvent[]> {
-    const keys = await this.subjects.toOpen(ownersOf(page));
+    const keys = await this.subjects.openingKeys(ownersOf(page));
     return page.map((event) => decode(event, keys));
   }
 
   private advance<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
-    before: Loaded<State>,
+    before: LoadedAggregate<State>,
     events: readonly DecodedEvent[],
-  ): Loaded<State> {
+  ): LoadedAggregate<State> {
     let { state, ownerId, keys, revision, position } = before;
     for (const event of events) {
       state = evolve(aggregate, state, event);
@@ -140,7 +148,7 @@ export class AggregateStore {
   private async fromSnapshot<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: string,
-  ): Promise<Loaded<State>> {
+  ): Promise<LoadedAggregate<State>> {
     const snapshot = await this.snapshots.load(stream);
     if (snapshot?.version !== (aggregate.snapshotVersion ?? 1)) return emptyStream(aggregate);
     return { ...snapshot, state: snapshot.state as State, position: 0n }; // same stream, same version: its state
@@ -149,7 +157,7 @@ export class AggregateStore {
   private remember<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     stream: string,
-    loaded: Loaded<State>,
+    loaded: LoadedAggregate<State>,
     asOf = -1n,
   ): void {
     const known = this.cache.get(stream);
@@ -174,13 +182,9 @@ export class AggregateStore {
   }
 }
 
-export const emptyStream = <State, Event extends DomainEvent>(aggregate: Aggregate<State, Event>): Loaded<State> => ({
-  state: aggregate.initial,
-  revision: -1,
-  ownerId: undefined,
-  keys: [],
-  position: 0n,
-});
+export const emptyStream = <State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+): LoadedAggregate<State> => ({ state: aggregate.initial, revision: -1, ownerId: undefined, keys: [], position: 0n });
 
 function withKey(keys: readonly RecordedKey[], event: DecodedEvent): readonly RecordedKey[] {
   const { idempotency, actor } = event.metadata;

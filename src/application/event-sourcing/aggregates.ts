@@ -1,19 +1,16 @@
-import type { Aggregate, Decision, DomainEvent } from '../../domain/kernel/decider.js';
+import type { Aggregate, DomainEvent } from '../../domain/kernel/aggregate.js';
+import type { Decision } from '../../domain/kernel/decision.js';
 import type { Actor } from '../../domain/kernel/envelope.js';
 import { isRefusal, refuse, type Refusal, type RefusalCode } from '../../domain/kernel/refusal.js';
 import { encode, needsKey, type DecodedEvent } from './codec.js';
-import type { GatheredAppends } from './fact-recorder.js';
+import type { FactRecorder } from './fact-recorder.js';
 import { derivedUuid } from '../kernel/ids.js';
-import type { AggregateStore, Loaded } from './aggregate-store.js';
-import {
-  OutcomeUnknown,
-  Overloaded,
-  WrongRevision,
-  type Clock,
-  type EventLog,
-  type Metrics,
-  type SubjectKeys,
-} from '../ports.js';
+import type { AggregateStore, LoadedAggregate } from './aggregate-store.js';
+import { OutcomeUnknown, Overloaded, WrongRevision } from '../faults/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { EventStore } from '../ports/event-store.js';
+import type { Metrics } from '../ports/telemetry.js';
+import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
 
 /** On whose behalf and under which names a command stores events. */
 export interface CommandContext {
@@ -29,7 +26,7 @@ export interface CommandContext {
   readonly onOutcome?: (position: bigint | undefined, replayed: boolean) => void;
 }
 
-export interface Transacted<State, Event extends DomainEvent> {
+export interface Executed<State, Event extends DomainEvent> {
   /** The state after the command. */
   readonly state: State;
   /** What the command stored, now or when it first ran; empty when there was nothing to do. */
@@ -46,11 +43,11 @@ export interface Streams {
    * Answers what was stored, or the decision's refusal; a stream of another owner is `not_found`, an idempotency key
    * that was used for something else is `conflict`. Throws when the store cannot answer.
    */
-  transact<State, Event extends DomainEvent, Code extends RefusalCode = never>(
+  execute<State, Event extends DomainEvent, Code extends RefusalCode = never>(
     aggregate: Aggregate<State, Event>,
     id: string,
     decide: (state: State, at: string) => Decision<Event, Code> | Promise<Decision<Event, Code>>,
-  ): Promise<Transacted<State, Event> | Refusal<Code | 'not_found' | 'conflict'>>;
+  ): Promise<Executed<State, Event> | Refusal<Code | 'not_found' | 'conflict'>>;
   /**
    * The state as it is now, or, with `asOf`, as it was at that position of the log or later; a stream of another owner is
    * the initial state.
@@ -89,13 +86,13 @@ export interface Streams {
 }
 
 export interface StreamsNeeds {
-  readonly log: EventLog;
+  readonly log: EventStore;
   readonly store: AggregateStore;
-  readonly subjects: SubjectKeys;
+  readonly subjects: PersonalDataKeys;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  readonly queues: StreamQueues;
-  readonly gathered: GatheredAppends;
+  readonly queues: KeyedMutex;
+  readonly gathered: FactRecorder;
 }
 
 const maxAttempts = 12;
@@ -106,12 +103,12 @@ const pageSize = 500;
  * Commands of one process on one stream take turns, so that they do not conflict with each other. Who would wait for long,
  * as when each turn before has to find out anew that a backend is away, is told so (Overloaded); nothing was begun.
  */
-export class StreamQueues {
+export class KeyedMutex {
   private readonly tails = new Map<string, Promise<unknown>>();
 
   constructor(private readonly patienceMs = 8_000) {}
 
-  async run<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
+  async runExclusive<Result>(stream: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.tails.get(stream);
     const turn = (async () => {
       if (before && !(await isOver(before, this.patienceMs))) throw new Overloaded('eventstore');
@@ -145,7 +142,7 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
   const eventId = (stream: string, index = 0) => derivedUuid('event', context.commandId, stream, String(index));
 
   const encoded = async (at: string, events: readonly (DomainEvent & { readonly id: string })[]) => {
-    const key = needsKey(events) ? await subjects.toSeal(context.ownerId) : undefined;
+    const key = needsKey(events) ? await subjects.sealingKey(context.ownerId) : undefined;
     const metadata = {
       $correlationId: context.correlationId,
       ...(context.causationId && { $causationId: context.causationId }),
@@ -223,10 +220,10 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
       return position;
     },
 
-    inTurn: (stream, work) => queues.run(stream, work),
+    inTurn: (stream, work) => queues.runExclusive(stream, work),
 
-    transact: (aggregate, id, decide) =>
-      queues.run(`${aggregate.category}-${id}`, async () => {
+    execute: (aggregate, id, decide) =>
+      queues.runExclusive(`${aggregate.category}-${id}`, async () => {
         const stream = `${aggregate.category}-${id}`;
         let loaded = store.cached(aggregate, id) ?? (await store.load(aggregate, id));
         for (let attempt = 1; ; attempt += 1) {
@@ -276,10 +273,10 @@ export function makeStreams(needs: StreamsNeeds, context: CommandContext): Strea
  * and answers what happened (03-flows, rule 3).
  */
 async function appendSurely(
-  log: EventLog,
+  log: EventStore,
   stream: string,
   revision: number,
-  events: Parameters<EventLog['append']>[2],
+  events: Parameters<EventStore['append']>[2],
 ): Promise<bigint> {
   const expected = revision < 0 ? 'none' : revision;
   for (let attempt = 1; ; attempt += 1) {
@@ -296,9 +293,9 @@ async function earlierOutcome<State, Event extends DomainEvent>(
   store: AggregateStore,
   aggregate: Aggregate<State, Event>,
   stream: string,
-  loaded: Loaded<State>,
+  loaded: LoadedAggregate<State>,
   { idempotency, actor }: CommandContext,
-): Promise<Transacted<State, Event> | Refusal<'conflict'> | undefined> {
+): Promise<Executed<State, Event> | Refusal<'conflict'> | undefined> {
   if (!idempotency) return undefined;
   const recorded = loaded.keys.find(({ key }) => key === idempotency.key);
   if (!recorded) return undefined;
@@ -311,7 +308,7 @@ async function earlierOutcome<State, Event extends DomainEvent>(
   // The stream was folded by this aggregate, so these are its events.
   return {
     state: loaded.state,
-    events: events as unknown as Transacted<State, Event>['events'],
+    events: events as unknown as Executed<State, Event>['events'],
     position: events.at(-1)?.position,
     replayed: true,
   };

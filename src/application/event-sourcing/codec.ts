@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { eventSchemas, upcasts } from '../../domain/events.js';
-import type { DomainEvent } from '../../domain/kernel/decider.js';
+import type { DomainEvent } from '../../domain/kernel/aggregate.js';
 import { metadataSchema, type EventMetadata } from '../../domain/kernel/envelope.js';
 import { personalFields } from '../../domain/kernel/personal.js';
-import type { NewEvent, StoredEvent, SubjectKey } from '../ports.js';
+import type { NewEvent, StoredEvent } from '../ports/event-store.js';
+import type { PersonalDataKey } from '../ports/personal-data-keys.js';
 
 /** An event as this version understands it: opened, upcast, checked. */
 export interface DecodedEvent extends DomainEvent {
@@ -54,7 +55,7 @@ export function encode(
   id: string,
   event: DomainEvent,
   metadata: Omit<EventMetadata, 'schemaVersion'>,
-  key: SubjectKey | undefined,
+  key: PersonalDataKey | undefined,
 ): NewEvent {
   const type = types.get(event.type);
   if (!type) throw new Error(`No schema for events of type ${event.type}.`);
@@ -69,7 +70,11 @@ export function encode(
 }
 
 /** Opens the sealed fields of stored data; without the key they read as erased. */
-export function openFields(event: StoredEvent, ownerId: string, key: SubjectKey | undefined): Record<string, unknown> {
+export function openFields(
+  event: StoredEvent,
+  ownerId: string,
+  key: PersonalDataKey | undefined,
+): Record<string, unknown> {
   const data: Record<string, unknown> = { ...event.data };
   for (const [field, value] of Object.entries(data)) {
     if (!isSealed(value)) continue;
@@ -81,7 +86,7 @@ export function openFields(event: StoredEvent, ownerId: string, key: SubjectKey 
 }
 
 /** What an event says now: opened with the owner's key, brought to the current version, checked. Throws Undecodable. */
-export function decode(event: StoredEvent, keys: ReadonlyMap<string, SubjectKey>): DecodedEvent {
+export function decode(event: StoredEvent, keys: ReadonlyMap<string, PersonalDataKey>): DecodedEvent {
   const metadata = metadataSchema.safeParse(event.metadata);
   if (!metadata.success) throw new Undecodable(event, 'its metadata is not ours');
   const type = types.get(event.type);

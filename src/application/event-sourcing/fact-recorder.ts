@@ -1,4 +1,5 @@
-import { WrongRevision, type EventLog, type NewEvent } from '../ports.js';
+import { WrongRevision } from '../faults/errors.js';
+import type { EventStore, NewEvent } from '../ports/event-store.js';
 
 /** One append carries at most this many events; each is small (ids, sizes, digests), so this is far below 1 MiB. */
 const mostAtOnce = 256;
@@ -13,10 +14,10 @@ interface Waiting {
  * Appends facts whose order with others does not matter. While one append to a stream is under way, what comes for the
  * same stream gathers and goes as the next one, so that a hot ledger costs one append for many entries.
  */
-export class GatheredAppends {
+export class FactRecorder {
   private readonly underWay = new Map<string, Waiting[]>();
 
-  constructor(private readonly log: EventLog) {}
+  constructor(private readonly log: EventStore) {}
 
   /** Position at or after which all of `events` are stored. Throws as EventLog.append does. */
   append(stream: string, events: readonly NewEvent[]): Promise<bigint> {

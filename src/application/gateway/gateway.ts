@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { isRefusal, refuse, type Issue, type Refusal } from '../../domain/kernel/refusal.js';
 import type { Authenticate } from '../access/authenticate.js';
-import { boundPad, withinBinding, type BoundPad } from './steps/bind-scratchpad.js';
+import { resolveBinding, checkBinding, type ScratchpadBinding } from './steps/bind-scratchpad.js';
 import { actorOf, authorOf, type Caller } from '../access/caller.js';
 import { digestOf } from '../kernel/canonical-json.js';
 import type { OperationContext } from '../operation/context.js';
 import { makeCursors } from '../operation/cursors.js';
 import { derivedId, derivedUuid, isRandomUuid, isUuid, newId } from '../kernel/ids.js';
-import { LiveReply } from './live-stream.js';
+import { LiveStream } from './live-stream.js';
 import { mayCall } from '../operation/authorization.js';
-import type { Happenings, Operation, Page } from '../operation/operation.js';
+import type { LiveSource, Operation, Page } from '../operation/operation.js';
 import { envelopeFields, invalid, parseInput } from '../kernel/validation.js';
-import {
-  BackendUnavailable,
-  OutcomeUnknown,
-  Overloaded,
-  SubjectErased,
-  WrongRevision,
-  type ReadDbs,
-  type ReadModels,
-} from '../ports.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded, OwnerErased, WrongRevision } from '../faults/errors.js';
+import type { ReadDbs, Watermark } from '../ports/read-models.js';
 import { withinCodes } from '../operation/refusal-codes.js';
 import { makeStreams, type CommandContext, type StreamsNeeds } from '../event-sourcing/aggregates.js';
 
@@ -67,7 +60,7 @@ export interface GatewayNeeds extends StreamsNeeds {
   readonly authenticate: Authenticate;
   readonly admissions: readonly Admission[];
   readonly dbs: ReadDbs;
-  readonly readModels: ReadModels;
+  readonly readModels: Watermark;
   readonly cursorKey: Buffer;
   /** The parts of an operation's context that do not depend on the request. */
   readonly shared: Pick<
@@ -76,7 +69,7 @@ export interface GatewayNeeds extends StreamsNeeds {
   >;
 }
 
-const settleWithinMs = 1_000;
+const projectionWaitMs = 1_000;
 const reachWithinMs = 2_000;
 const shownWithinMs = 10_000;
 
@@ -118,24 +111,24 @@ async function answer(
     if (isRefusal(envelope)) return envelope;
     const parsed = parseInput(operation, fields.rest);
     if (isRefusal(parsed)) return parsed;
-    const pad = boundPad(caller, request.scratchpad);
+    const pad = resolveBinding(caller, request.scratchpad);
     if (isRefusal(pad)) return pad;
-    const outside = withinBinding(caller, operation, parsed.input);
+    const outside = checkBinding(caller, operation, parsed.input);
     if (outside) return outside;
-    if (envelope.minPosition !== undefined && !(await needs.readModels.reached(envelope.minPosition, reachWithinMs))) {
+    if (envelope.minPosition !== undefined && !(await needs.readModels.waitFor(envelope.minPosition, reachWithinMs))) {
       return refuse('unavailable', 'The read models have not reached that position yet.', { retryAfterSeconds: 1 });
     }
     const run = new Run(needs, operation, caller, correlationId, parsed.input, { ...envelope, pad });
     const outcome = await operation.run(parsed.input, run.context);
     if (isRefusal(outcome)) return outcome;
-    if (run.position !== undefined && operation.settles !== 'at once' && !request.respondAsync) {
-      await needs.readModels.reached(run.position, settleWithinMs);
+    if (run.position !== undefined && operation.awaitsProjection !== 'at once' && !request.respondAsync) {
+      await needs.readModels.waitFor(run.position, projectionWaitMs);
     }
     if (operation.kind === 'events') {
       // An events operation's type makes it answer happenings.
-      const happenings = outcome as Happenings;
+      const happenings = outcome as LiveSource;
       const mayGoOn = async () => stillMay(await needs.authenticate(request.token), caller, operation);
-      return { data: new LiveReply(operation, happenings, mayGoOn, needs.metrics) };
+      return { data: new LiveStream(operation, happenings, mayGoOn, needs.metrics) };
     }
     return checked(operation, outcome, run);
   } catch (fault) {
@@ -225,7 +218,7 @@ class Run {
     caller: Caller,
     correlationId: string,
     input: unknown,
-    { idempotencyKey, ifMatch, pad }: Envelope & { readonly pad: BoundPad | undefined },
+    { idempotencyKey, ifMatch, pad }: Envelope & { readonly pad: ScratchpadBinding | undefined },
   ) {
     const bound = operation.tool && pad ? [pad.scratchpadId] : [];
     const named = idempotencyKey === undefined ? undefined : [caller.userId, operation.name, idempotencyKey, ...bound];
@@ -262,7 +255,7 @@ class Run {
       db: needs.dbs.for(caller.userId),
       everyTenant: caller.role === 'member' ? undefined : needs.dbs.system,
       cursors: makeCursors(needs.cursorKey, caller.userId),
-      shown: (position) => needs.readModels.reached(position, shownWithinMs),
+      shown: (position) => needs.readModels.waitFor(position, shownWithinMs),
       idempotency,
       pad,
       ifMatch,
@@ -301,7 +294,7 @@ function faulted(
   correlationId: string,
   fault: unknown,
 ): Refusal {
-  if (fault instanceof SubjectErased) return refuse('not_found');
+  if (fault instanceof OwnerErased) return refuse('not_found');
   if (fault instanceof WrongRevision) {
     return refuse('unavailable', 'Too many writers at once. It is safe to try again.', { retryAfterSeconds: 1 });
   }

@@ -1,9 +1,9 @@
-import type { Happening, Happenings, Operation } from '../operation/operation.js';
-import type { Metrics } from '../ports.js';
+import type { LiveEvent, LiveSource, Operation } from '../operation/operation.js';
+import type { Metrics } from '../ports/telemetry.js';
 
 /** What is told: events, and at the end `done`, which has no position. */
-export type Told =
-  Happening | { readonly id?: undefined; readonly event: 'done'; readonly data: { readonly reason: string } };
+export type LiveMessage =
+  LiveEvent | { readonly id?: undefined; readonly event: 'done'; readonly data: { readonly reason: string } };
 
 /** Why there are no more events, as `done` says it; operations add reasons of their own. */
 export type EndReason = 'authorization_ended' | 'server_stopping' | 'unavailable';
@@ -17,13 +17,13 @@ const trustedForMs = 5_000;
  * The events of one caller. They end with `done`, which says why; the one who listens may leave before (`return`). Made by
  * hand and not as a generator: one of those cannot be left while it waits for what happens next.
  */
-export class LiveReply implements AsyncIterableIterator<Told> {
+export class LiveStream implements AsyncIterableIterator<LiveMessage> {
   /** Where it begins: who is cut off before the first event resumes after this position. */
   readonly after: bigint;
   private readonly stopped = new AbortController();
-  private readonly source: AsyncGenerator<Happening, string>;
+  private readonly source: AsyncGenerator<LiveEvent, string>;
   private pulling = false;
-  private arrived: IteratorResult<Happening, string> | undefined;
+  private arrived: IteratorResult<LiveEvent, string> | undefined;
   private fault: { readonly thrown: unknown } | undefined;
   private reason: string | undefined;
   private over = false;
@@ -33,9 +33,9 @@ export class LiveReply implements AsyncIterableIterator<Told> {
 
   constructor(
     private readonly operation: Operation,
-    { after, open }: Happenings,
+    { after, open }: LiveSource,
     /** Throws when that cannot be known. */
-    private readonly mayGoOn: () => Promise<boolean>,
+    private readonly isStillAuthorized: () => Promise<boolean>,
     private readonly metrics: Metrics,
   ) {
     this.after = after;
@@ -47,7 +47,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<Told, undefined>> {
+  async next(): Promise<IteratorResult<LiveMessage, undefined>> {
     while (!this.hasEnded()) {
       this.pull();
       if (performance.now() - this.askedAt >= askEveryMs) await this.ask();
@@ -61,7 +61,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
       this.arrived = undefined;
       if (arrived?.done) return this.done(arrived.value);
       // The schema of an events operation's output has the same members.
-      if (arrived) return { done: false, value: this.operation.output.parse(arrived.value) as Happening };
+      if (arrived) return { done: false, value: this.operation.output.parse(arrived.value) as LiveEvent };
       await this.news();
     }
     return { done: true, value: undefined };
@@ -73,7 +73,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
     this.wake?.();
   }
 
-  return(): Promise<IteratorResult<Told, undefined>> {
+  return(): Promise<IteratorResult<LiveMessage, undefined>> {
     this.leave('left');
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -82,7 +82,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
     return this.over;
   }
 
-  private done(reason: string): IteratorResult<Told, undefined> {
+  private done(reason: string): IteratorResult<LiveMessage, undefined> {
     this.leave(reason);
     return { done: false, value: { event: 'done', data: { reason } } };
   }
@@ -115,7 +115,7 @@ export class LiveReply implements AsyncIterableIterator<Told> {
   private async ask(): Promise<void> {
     this.askedAt = performance.now();
     try {
-      if (await this.mayGoOn()) this.allowedAt = performance.now();
+      if (await this.isStillAuthorized()) this.allowedAt = performance.now();
       else this.reason ??= 'authorization_ended';
     } catch {
       if (performance.now() - this.allowedAt >= trustedForMs) this.reason ??= 'unavailable';

@@ -1,4 +1,4 @@
-import { fitsBinding } from '../gateway/steps/bind-scratchpad.js';
+import { bindingAllows } from '../gateway/steps/bind-scratchpad.js';
 import type { Caller } from '../access/caller.js';
 import type { Operation } from './operation.js';
 
@@ -8,4 +8,4 @@ export const mayCall = (caller: Caller, { scope, roles }: Operation): boolean =>
 
 /** Is there any input with which the gateway would run the operation for this key? What it is not, no door need offer. */
 export const isOpenTo = (caller: Caller, operation: Operation): boolean =>
-  mayCall(caller, operation) && fitsBinding(caller, operation);
+  mayCall(caller, operation) && bindingAllows(caller, operation);

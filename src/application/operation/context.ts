@@ -1,12 +1,18 @@
+import type { Author } from '../../domain/kernel/author.js';
 import type { Refusal } from '../../domain/kernel/refusal.js';
-import type { BoundPad } from '../gateway/steps/bind-scratchpad.js';
+import type { ScratchpadBinding } from '../gateway/steps/bind-scratchpad.js';
 import type { Caller } from '../access/caller.js';
 import type { HarnessRegistry } from '../ports/harnesses.js';
 import type { IdKind } from '../kernel/ids.js';
-import type { LiveEvents, Log, PurgeQueue, ReadDb, SubjectKeys, WorkingState } from '../ports.js';
+import type { LiveFeed } from '../event-sourcing/live-feed/feed.js';
+import type { Logger } from '../ports/telemetry.js';
+import type { PurgeQueue } from '../ports/work-queues.js';
+import type { ReadDb } from '../ports/read-models.js';
+import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
+import type { ScratchpadStore } from '../ports/scratchpad-store.js';
 import type { Models } from '../ports/models.js';
 import type { Streams } from '../event-sourcing/aggregates.js';
-import type { Vault } from '../ports/credential-vault.js';
+import type { CredentialVault } from '../ports/credential-vault.js';
 
 /** What an operation works with. Everything in it is already bound to the caller's tenant. */
 export interface OperationContext {
@@ -29,27 +35,22 @@ export interface OperationContext {
   readonly cursors: Cursors;
   /** Waits, bounded, until the read models show a position; false when they did not in time. */
   shown(position: bigint): Promise<boolean>;
-  readonly working: WorkingState;
-  readonly live: LiveEvents;
+  readonly working: ScratchpadStore;
+  readonly live: LiveFeed;
   readonly purges: PurgeQueue;
   readonly keys: KeyMaker;
-  readonly subjects: SubjectKeys;
+  readonly subjects: PersonalDataKeys;
   readonly projections: ProjectionControl;
-  readonly vault: Vault;
+  readonly vault: CredentialVault;
   readonly harnesses: HarnessRegistry;
   readonly models: Models;
   /** The request's idempotency key, and the digest of what it asks for. */
   readonly idempotency: { readonly key: string; readonly operation: string; readonly digest: string } | undefined;
   /** The scratchpad that the request is bound to, and the role it acts in. */
-  readonly pad: BoundPad | undefined;
+  readonly pad: ScratchpadBinding | undefined;
   /** The content revision that `If-Match` names. */
   readonly ifMatch: number | undefined;
-  readonly log: Log;
-}
-
-export interface Author {
-  readonly type: 'key' | 'agent';
-  readonly id: string;
+  readonly log: Logger;
 }
 
 /** Opaque page marks: signed, and good only for the same caller, list and filter. */

@@ -1,10 +1,10 @@
-import type { Stretch } from '../../../projections/kit/page.js';
+import type { PageRequest } from '../../../projections/kit/page.js';
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { Cursors } from './context.js';
 import type { Page } from './operation.js';
 
 /** Answers one page of a list: opens the caller's cursor, asks for the stretch behind it, seals the next one. */
-export async function pageOf<Row extends { readonly position: string }>(
+export async function listPage<Row extends { readonly position: string }>(
   cursors: Cursors,
   list: string,
   filter: Readonly<Record<string, unknown>>,
@@ -13,7 +13,7 @@ export async function pageOf<Row extends { readonly position: string }>(
     order,
     cursor,
   }: { readonly limit: number; readonly order: 'asc' | 'desc'; readonly cursor?: string | undefined },
-  find: (stretch: Stretch) => Promise<readonly Row[]>,
+  find: (stretch: PageRequest) => Promise<readonly Row[]>,
 ): Promise<Page<Row> | Refusal<'validation_failed'>> {
   const bound = { ...filter, order };
   const after = cursors.open(list, bound, cursor);

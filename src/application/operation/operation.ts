@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from '../../domain/kernel/refusal.js';
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
-import type { Role } from '../../domain/user/events.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
+import type { Role } from '../../domain/kernel/roles.js';
 import type { OperationContext } from './context.js';
 
 /** One page of a list. `nextCursor` is null on the last. */
@@ -16,7 +16,7 @@ export interface Page<Item> {
 export type Kind = 'command' | 'query' | 'list' | 'stream' | 'events';
 
 /** An event as it is told: `id` is the position to resume after, `event` a dotted name in the past tense. */
-export interface Happening {
+export interface LiveEvent {
   readonly id: string;
   readonly event: string;
   readonly data: unknown;
@@ -26,9 +26,9 @@ export interface Happening {
  * What happens from now on: where it begins, and the events themselves, told until `stopped`. When there can be no more
  * of them the source returns why.
  */
-export interface Happenings {
+export interface LiveSource {
   readonly after: bigint;
-  readonly open: (stopped: AbortSignal) => AsyncGenerator<Happening, string>;
+  readonly open: (stopped: AbortSignal) => AsyncGenerator<LiveEvent, string>;
 }
 
 /** What `run` answers, by kind: a value, a page of values, a stream of values that is never held in memory whole, or events. */
@@ -37,7 +37,7 @@ type Answer<K extends Kind, Value> = K extends 'list'
   : K extends 'stream'
     ? AsyncIterable<Value>
     : K extends 'events'
-      ? Happenings
+      ? LiveSource
       : Value;
 
 export interface Declaration<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
@@ -63,7 +63,7 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   /** Answers 201 instead of 200. */
   readonly creates?: true;
   /** Replies without waiting for the read models (hot paths). */
-  readonly settles?: 'at once';
+  readonly awaitsProjection?: 'at once';
   /** Refuses a request without an idempotency key, or with one that was not made at random. */
   readonly requiresIdempotencyKey?: true;
   /** What makes two requests under one idempotency key the same; without it, the whole input. Never a secret. */

@@ -35,7 +35,7 @@ export class Unsealable extends Error {
  * store names it, then `active` or, when a later enrollment's is, `retired`. Throws BackendUnavailable when the outcome
  * is not known.
  */
-export interface Vault {
+export interface CredentialVault {
   /**
    * Seals a value as a new staged version, which nobody sees. With `unless begun` it seals nothing and answers false when a
    * version was ever staged for the same enrollment; else it answers true.
@@ -49,7 +49,7 @@ export interface Vault {
   /** Destroys a version that no event names. One that is not staged any more is left alone. */
   discard(version: VersionRef): Promise<void>;
   /** Has the owner an active credential for the provider? */
-  holds(ownerId: string, provider: string): Promise<boolean>;
+  has(ownerId: string, provider: string): Promise<boolean>;
   /** The versions of an owner and provider that are still staged. */
   staged(ownerId: string, provider: string): Promise<readonly StagedVersion[]>;
   /** Staged versions of anybody that are older than `ageMs`, oldest first, at most `limit`. */

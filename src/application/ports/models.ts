@@ -1,4 +1,4 @@
-import type { PadRole } from '../../domain/scratchpad/entry-kinds.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
 
 /** A language model, or what stands in for one. Nothing of a provider's own forms is seen here. */
 export interface Model {
@@ -6,7 +6,7 @@ export interface Model {
    * One turn: what the model says next, and the tools it wants used. Throws ModelFailed when there is no answer to be had;
    * ends with the signal's reason when that is aborted.
    */
-  complete(conversation: Conversation, signal: AbortSignal): Promise<Said>;
+  complete(conversation: Conversation, signal: AbortSignal): Promise<ModelTurn>;
 }
 
 export interface Conversation {
@@ -17,10 +17,10 @@ export interface Conversation {
 
 export type ModelMessage =
   | { readonly role: 'user'; readonly text: string }
-  | ({ readonly role: 'assistant' } & Said)
+  | ({ readonly role: 'assistant' } & ModelTurn)
   | { readonly role: 'tool'; readonly results: readonly ToolResult[] };
 
-export interface Said {
+export interface ModelTurn {
   readonly text: string;
   /** None: the model is done. */
   readonly calls: readonly ToolCall[];
@@ -48,7 +48,7 @@ export interface ToolOffer {
 }
 
 /** What decides how an agent thinks, as it was enrolled. */
-export interface Mind {
+export interface ModelConfig {
   readonly ownerId: string;
   readonly harness: string;
   readonly provider: string;
@@ -57,7 +57,7 @@ export interface Mind {
 }
 
 /** Where an agent sits in a run. */
-export interface Place {
+export interface AgentRole {
   readonly role: PadRole;
   /** How many workers a supervisor has. */
   readonly workers: number;
@@ -68,9 +68,9 @@ export type CannotRun = 'harness_not_runnable' | 'provider_not_configured' | 'cr
 /** The models that this installation can run agents on. */
 export interface Models {
   /** Why an agent cannot be run here now; undefined when it can. */
-  unmet(mind: Mind): Promise<CannotRun | undefined>;
+  unavailableReason(mind: ModelConfig): Promise<CannotRun | undefined>;
   /** Throws CredentialMissing. */
-  open(mind: Mind, place: Place): Promise<Model>;
+  open(mind: ModelConfig, place: AgentRole): Promise<Model>;
 }
 
 /** The provider refused, failed, or said what cannot be understood. `status` is its HTTP status, where there was one. */

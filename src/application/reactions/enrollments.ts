@@ -4,7 +4,7 @@ import { credential, rotate } from '../../domain/credential/credential.js';
 import { credentialEvents } from '../../domain/credential/events.js';
 import { user } from '../../domain/user/user.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import type { Vault } from '../ports/credential-vault.js';
+import type { CredentialVault } from '../ports/credential-vault.js';
 import type { Reaction, SystemWork } from './reaction.js';
 
 const rememberedOwners = 10_000;
@@ -13,7 +13,7 @@ const rememberedOwners = 10_000;
  * What follows from an enrollment, once more and in the order of the log: its version is made active, a rotation is noted,
  * and what is not needed any more is destroyed (03-flows "agent.enroll"). Every step is idempotent.
  */
-export function enrollmentLife(workFor: (event: DecodedEvent) => SystemWork, vault: Vault): Reaction {
+export function enrollmentReaction(workFor: (event: DecodedEvent) => SystemWork, vault: CredentialVault): Reaction {
   // Who was looked at and not erased: were they since, that event would have come by before any later one.
   const living = new Set<string>();
 
@@ -28,9 +28,9 @@ export function enrollmentLife(workFor: (event: DecodedEvent) => SystemWork, vau
   return {
     name: 'enrollment_life',
     sealed: true,
-    forget: () => living.clear(),
+    reset: () => living.clear(),
     // What comes of an enrollment concerns its credential and nothing else.
-    apart: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
+    partitionBy: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
     on: {
       async 'user.erased'(event) {
         living.delete(String(event.data['userId']));
@@ -44,7 +44,7 @@ export function enrollmentLife(workFor: (event: DecodedEvent) => SystemWork, vau
           event.data,
         );
         if (await isErased(ownerId, event, work)) {
-          await streams.transact(agent, agentId, (state) => retire(state, 'owner_erased'));
+          await streams.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
           await vault.destroyOwner(ownerId);
           return;
         }
@@ -54,7 +54,7 @@ export function enrollmentLife(workFor: (event: DecodedEvent) => SystemWork, vau
         if (previousVersionId === undefined) return;
         const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
         const position = event.position.toString();
-        await streams.transact(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
+        await streams.execute(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
       },
 
       async 'agent.retired'(event) {

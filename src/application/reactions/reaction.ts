@@ -1,6 +1,6 @@
 import type { DecodedEvent } from '../event-sourcing/codec.js';
 import type { ErasureWork } from '../erasure/erase-owner.js';
-import type { StoredEvent } from '../ports.js';
+import type { StoredEvent } from '../ports/event-store.js';
 
 /**
  * Event in, effect out. Called at least once for each event, in the order of the log, after the event is stored; so every
@@ -11,14 +11,14 @@ export interface Reaction {
   /** By event type. An effect that throws is tried again with back-off. */
   readonly on: Readonly<Record<string, (event: DecodedEvent) => Promise<void>>>;
   /** Called before the first event: whatever is remembered of an earlier turn may be behind by now. */
-  readonly forget?: () => void;
+  readonly reset?: () => void;
   /** It reads no personal text: events come to it without any being opened. */
   readonly sealed?: true;
   /**
    * By event type, what the order of the log matters within: effects of neighbours that answer differently here may happen
    * at the same time. A type that is not listed waits for all before it, and all after it wait for it.
    */
-  readonly apart?: Readonly<Record<string, (event: StoredEvent) => string>>;
+  readonly partitionBy?: Readonly<Record<string, (event: StoredEvent) => string>>;
 }
 
 /** What the system works with on behalf of an event's owner: bound to that tenant, under the event's correlation id. */

@@ -10,7 +10,7 @@ import type { Reaction, SystemWork } from './reaction.js';
  * A run begins once its start is stored, and ends with its thread, its scratchpad or its owner. A thread's stream names its
  * runs before they start, so that whichever of a start and a deletion is stored first, one of these meets both.
  */
-export const researchLife = (workFor: (event: DecodedEvent) => SystemWork, queue: ResearchQueue): Reaction => ({
+export const researchReaction = (workFor: (event: DecodedEvent) => SystemWork, queue: ResearchQueue): Reaction => ({
   name: 'research_life',
   on: {
     async 'research.started'(event) {

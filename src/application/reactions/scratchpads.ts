@@ -2,52 +2,53 @@ import { key, revoke } from '../../domain/key/key.js';
 import { user } from '../../domain/user/user.js';
 import { detachScratchpad, thread } from '../../domain/thread/thread.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import { eraseEverything } from '../erasure/erase-owner.js';
-import { buryScratchpad, raiseScratchpad } from '../scratchpad/lifecycle.js';
-import type { PurgeQueue } from '../ports.js';
+import { eraseOwner } from '../erasure/erase-owner.js';
+import { removeScratchpad, provisionScratchpad } from '../scratchpad/lifecycle.js';
+import type { PurgeQueue } from '../ports/work-queues.js';
 import type { Reaction, SystemWork } from './reaction.js';
 
 /**
  * Finishes what a command may have left half done when its process died: everything after a commit point can be done
  * again from the event, and here it is (03-flows). Each step is idempotent; most find nothing left to do.
  */
-export const scratchpadLife = (workFor: (event: DecodedEvent) => SystemWork, purges: PurgeQueue): Reaction => ({
+export const scratchpadReaction = (workFor: (event: DecodedEvent) => SystemWork, purges: PurgeQueue): Reaction => ({
   name: 'scratchpad_life',
   on: {
     async 'key.created'(event) {
       const work = workFor(event);
       // It opens nothing, as its owner is no more; revoked, it also says so.
-      if (await ownerErased(event, work)) await work.streams.transact(key, String(event.data['keyId']), revoke);
+      if (await ownerErased(event, work)) await work.streams.execute(key, String(event.data['keyId']), revoke);
     },
     async 'thread.created'(event) {
       const work = workFor(event);
-      if (await ownerErased(event, work)) await eraseEverything(event.metadata.ownerId, event.position, work);
+      if (await ownerErased(event, work)) await eraseOwner(event.metadata.ownerId, event.position, work);
     },
     async 'thread.scratchpad_attached'(event) {
       const work = workFor(event);
       const { ownerId } = event.metadata;
       const { threadId, scratchpadId } = idsIn(event);
       if (await ownerErased(event, work)) {
-        await work.streams.transact(thread, threadId, (state) => detachScratchpad(state, scratchpadId));
-        return buryScratchpad(scratchpadId, ownerId, work);
+        await work.streams.execute(thread, threadId, (state) => detachScratchpad(state, scratchpadId));
+        return removeScratchpad(scratchpadId, ownerId, work);
       }
       const now = await work.streams.load(thread, threadId);
       if (now.status === 'open' && now.scratchpadId === scratchpadId) {
-        await raiseScratchpad({ scratchpadId, threadId, ownerId }, work);
+        await provisionScratchpad({ scratchpadId, threadId, ownerId }, work);
       }
     },
     async 'thread.scratchpad_detached'(event) {
-      await buryScratchpad(idsIn(event).scratchpadId, event.metadata.ownerId, workFor(event));
+      await removeScratchpad(idsIn(event).scratchpadId, event.metadata.ownerId, workFor(event));
     },
     async 'thread.deleted'(event) {
       const { scratchpadId } = event.data;
-      if (typeof scratchpadId === 'string') await buryScratchpad(scratchpadId, event.metadata.ownerId, workFor(event));
+      if (typeof scratchpadId === 'string')
+        await removeScratchpad(scratchpadId, event.metadata.ownerId, workFor(event));
     },
     async 'scratchpad.deleted'(event) {
       await purges.purge({ ownerId: event.metadata.ownerId, scratchpadId: idsIn(event).scratchpadId });
     },
     async 'user.erased'(event) {
-      await eraseEverything(event.metadata.ownerId, event.position, workFor(event));
+      await eraseOwner(event.metadata.ownerId, event.position, workFor(event));
     },
   },
 });

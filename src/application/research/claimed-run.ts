@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
-import type { Decision } from '../../domain/kernel/decider.js';
+import type { Decision } from '../../domain/kernel/decision.js';
 import type { ResearchEvent } from '../../domain/research/events.js';
 import { isHeld, research, type BegunResearch, type Research } from '../../domain/research/research.js';
 import type { GatewayNeeds } from '../gateway/gateway.js';
@@ -8,7 +8,7 @@ import { makeStreams, type Streams } from '../event-sourcing/aggregates.js';
 import { RunEnded } from '../agents/outcome.js';
 
 /** A run that this process has claimed, until another does. */
-export interface HeldRun {
+export interface ClaimedRun {
   readonly run: BegunResearch & {
     readonly correlationId: string;
     /** The agent that asked, where it was one. */
@@ -23,10 +23,10 @@ export interface HeldRun {
     decision: (state: Research, attempt: number) => Decision<ResearchEvent, 'conflict' | 'precondition_failed'>,
   ): Promise<Refusal | undefined>;
   /** Throws RunEnded when the run is not held any more. */
-  stillHeld(): Promise<void>;
+  assertClaimed(): Promise<void>;
 }
 
-export function holdRun(needs: GatewayNeeds, run: HeldRun['run'], signal: AbortSignal): HeldRun {
+export function claimedRun(needs: GatewayNeeds, run: ClaimedRun['run'], signal: AbortSignal): ClaimedRun {
   const { id, ownerId, attempt, correlationId } = run;
   const streams = (step: string): Streams =>
     streamsFor(needs, { ownerId, correlationId, commandId: stepId(id, attempt, step) });
@@ -36,13 +36,13 @@ export function holdRun(needs: GatewayNeeds, run: HeldRun['run'], signal: AbortS
     streams,
 
     async decide(step, decision) {
-      const decided = await streams(step).transact(research, id, (state) => decision(state, attempt));
+      const decided = await streams(step).execute(research, id, (state) => decision(state, attempt));
       if (!isRefusal(decided)) return undefined;
       if (decided.refused === 'conflict' || decided.refused === 'not_found') throw new RunEnded('taken');
       return decided;
     },
 
-    async stillHeld() {
+    async assertClaimed() {
       signal.throwIfAborted();
       if (!isHeld(await streams('look').load(research, id), attempt)) throw new RunEnded('taken');
     },

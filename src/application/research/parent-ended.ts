@@ -2,7 +2,7 @@ import type { Cancellation } from '../../domain/research/events.js';
 import { cancel, research, type BegunResearch } from '../../domain/research/research.js';
 import { remove, thread } from '../../domain/thread/thread.js';
 import { user } from '../../domain/user/user.js';
-import { holds } from '../scratchpad/lifecycle.js';
+import { isAttached } from '../../domain/thread/thread.js';
 import type { Streams } from '../event-sourcing/aggregates.js';
 
 type Parented = Pick<BegunResearch, 'ownerId' | 'threadId' | 'scratchpadId'>;
@@ -16,15 +16,15 @@ export async function reasonToEnd(
   if ((await streams.load(user, ownerId, asOf)).status === 'erased') return 'owner_erased';
   const parent = await streams.load(thread, threadId, asOf);
   if (parent.status !== 'open') return 'thread_deleted';
-  return holds(parent, scratchpadId) ? undefined : 'scratchpad_deleted';
+  return isAttached(parent, scratchpadId) ? undefined : 'scratchpad_deleted';
 }
 
 /** Cancels a run that has not ended. With its thread go the threads in which its agents talked, whenever it ended. */
 export async function endWith(researchId: string, reason: Cancellation, streams: Streams): Promise<void> {
-  await streams.transact(research, researchId, (state) => cancel(state, reason));
+  await streams.execute(research, researchId, (state) => cancel(state, reason));
   if (reason !== 'thread_deleted') return;
   const ended = await streams.load(research, researchId);
   if (ended.status === 'absent') return;
   const own = [ended.supervisorThreadId, ...Object.values(ended.calls).map(({ threadId }) => threadId)];
-  for (const threadId of own) await streams.transact(thread, threadId, remove);
+  for (const threadId of own) await streams.execute(thread, threadId, remove);
 }

@@ -1,5 +1,5 @@
 import { openResearch } from '../../../projections/research.js';
-import type { ReadDbs } from '../ports.js';
+import type { ReadDbs } from '../ports/read-models.js';
 
 /** Where runs wait to be worked on. */
 export interface ResearchQueue {

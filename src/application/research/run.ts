@@ -3,11 +3,11 @@ import { isRefusal } from '../../domain/kernel/refusal.js';
 import { researchEvents, type Failure } from '../../domain/research/events.js';
 import { claim, complete, fail, isHeld, isOpen, research } from '../../domain/research/research.js';
 import type { GatewayNeeds } from '../gateway/gateway.js';
-import { concluded, RunEnded } from '../agents/outcome.js';
+import { toConclusion, RunEnded } from '../agents/outcome.js';
 import { endWith, reasonToEnd } from './parent-ended.js';
-import { holdRun, streamsFor, type HeldRun } from './claimed-run.js';
+import { claimedRun, streamsFor, type ClaimedRun } from './claimed-run.js';
 import { supervise } from '../agents/agent-session.js';
-import { shortened } from '../agents/truncate.js';
+import { truncate } from '../agents/truncate.js';
 
 /** Brings a run to its end, or as far as `stopped` lets it. Throws when another attempt is needed. */
 export type ResearchRuntime = (researchId: string, stopped: AbortSignal) => Promise<void>;
@@ -23,7 +23,7 @@ export const makeResearchRuntime =
     const claimed = await claimRun(needs, researchId);
     if (!claimed) return;
     const ending = new AbortController();
-    const held = holdRun(needs, claimed.run, ending.signal);
+    const held = claimedRun(needs, claimed.run, ending.signal);
     const watch = watchOver(needs, held, claimed.position, ending, stopped);
     try {
       await workOn(needs, held, claimed.question);
@@ -32,11 +32,11 @@ export const makeResearchRuntime =
     }
   };
 
-async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Promise<void> {
+async function workOn(needs: GatewayNeeds, held: ClaimedRun, question: string): Promise<void> {
   const { shared } = needs;
   const { id: researchId, attempt } = held.run;
   try {
-    const ended = await concluded(() => supervise(needs, held, question));
+    const ended = await toConclusion(() => supervise(needs, held, question));
     // Agents fail too when what the run belongs to is taken away, and whoever takes it may not have come to the run yet.
     const reason = 'failure' in ended ? await reasonToEnd(held.run, held.streams('end')) : undefined;
     if (reason) {
@@ -44,7 +44,7 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
       return told(needs, held, { failure: 'cancelled' });
     }
     await held.decide('end', (state, attempt) =>
-      'answer' in ended ? complete(state, attempt, shortened(ended.answer)) : fail(state, attempt, ended.failure),
+      'answer' in ended ? complete(state, attempt, truncate(ended.answer)) : fail(state, attempt, ended.failure),
     );
     told(needs, held, 'answer' in ended ? { failure: undefined } : ended);
   } catch (fault) {
@@ -62,7 +62,7 @@ async function workOn(needs: GatewayNeeds, held: HeldRun, question: string): Pro
 
 function told(
   { shared, metrics }: GatewayNeeds,
-  { run: { id: researchId, attempt } }: HeldRun,
+  { run: { id: researchId, attempt } }: ClaimedRun,
   end: { readonly failure: Failure | undefined; readonly status?: number },
 ): void {
   metrics.count('palimpsest_research_ended_total', { outcome: end.failure ?? 'completed' });
@@ -83,7 +83,7 @@ async function claimRun(needs: GatewayNeeds, researchId: string) {
     await endWith(researchId, reason, streams);
     return undefined;
   }
-  const claimed = await streams.transact(research, researchId, (state, at) => claim(state, before.attempt, at));
+  const claimed = await streams.execute(research, researchId, (state, at) => claim(state, before.attempt, at));
   if (isRefusal(claimed) || !isHeld(claimed.state, before.attempt + 1)) return undefined;
   const { question } = researchEvents['research.started'].parse(first.data);
   return { run: { ...claimed.state, correlationId, askedBy: actor.agentId }, question, position: claimed.position };
@@ -92,7 +92,7 @@ async function claimRun(needs: GatewayNeeds, researchId: string) {
 /** Ends the run's signal with its deadline, when it is taken away or ended by somebody else, and when the process stops. */
 function watchOver(
   { shared, clock, store }: GatewayNeeds,
-  { run }: HeldRun,
+  { run }: ClaimedRun,
   position: bigint | undefined,
   ending: AbortController,
   stopped: AbortSignal,

@@ -1,10 +1,10 @@
 import { refuse, isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import * as scratchpads from '../../domain/scratchpad/scratchpad.js';
 import { sha256 } from '../kernel/canonical-json.js';
-import type { Author } from '../operation/context.js';
+import type { Author } from '../../domain/kernel/author.js';
 import { reconcile } from './consistency.js';
-import type { PadWork } from './lifecycle.js';
-import type { PadRef } from '../ports.js';
+import type { PadContext } from './lifecycle.js';
+import type { PadRef } from '../ports/pad-keys.js';
 
 export interface Content {
   readonly content: string;
@@ -17,7 +17,7 @@ export interface Content {
 }
 
 /** Content as the stream says it is; a text that was committed and not promoted yet is promoted by its reader. */
-export async function readContent(pad: PadRef, work: PadWork): Promise<Content | Refusal<'not_found'>> {
+export async function readContent(pad: PadRef, work: PadContext): Promise<Content | Refusal<'not_found'>> {
   const state = await work.streams.load(scratchpads.scratchpad, pad.scratchpadId);
   if (state.status !== 'open') return refuse('not_found');
   const stored = await promoted(pad, state, work);
@@ -28,12 +28,12 @@ export async function readContent(pad: PadRef, work: PadWork): Promise<Content |
   return { content, revision: state.contentRevision, ...told, lost: true };
 }
 
-async function promoted(pad: PadRef, state: Extract<scratchpads.Scratchpad, { status: 'open' }>, work: PadWork) {
-  const stored = await work.working.content(pad);
-  if (!stored) return (await reconcile(pad, work)) ? work.working.content(pad) : undefined;
+async function promoted(pad: PadRef, state: Extract<scratchpads.Scratchpad, { status: 'open' }>, work: PadContext) {
+  const stored = await work.working.content.read(pad);
+  if (!stored) return (await reconcile(pad, work)) ? work.working.content.read(pad) : undefined;
   if (stored.revision >= state.contentRevision || state.contentEventId === null) return stored;
-  await work.working.promote(pad, state.contentRevision, state.contentEventId, state.contentAt);
-  return work.working.content(pad);
+  await work.working.content.promote(pad, state.contentRevision, state.contentEventId, state.contentAt);
+  return work.working.content.read(pad);
 }
 
 /**
@@ -43,37 +43,37 @@ async function promoted(pad: PadRef, state: Extract<scratchpads.Scratchpad, { st
 export async function replaceContent(
   pad: PadRef,
   content: string,
-  work: PadWork,
+  work: PadContext,
   decide: (state: scratchpads.Scratchpad) => ReturnType<typeof scratchpads.setContent>,
 ): Promise<
   { readonly revision: number; readonly at: string; readonly replayed: boolean } | Refusal<'not_found' | 'conflict'>
 > {
   const eventId = work.streams.eventId(`scratchpad-${pad.scratchpadId}`);
   let staged: number | undefined;
-  const outcome = await work.streams.transact(scratchpads.scratchpad, pad.scratchpadId, async (state) => {
+  const outcome = await work.streams.execute(scratchpads.scratchpad, pad.scratchpadId, async (state) => {
     const decision = decide(state);
     if (isRefusal(decision) || state.status !== 'open') return decision;
     const revision = state.contentRevision + 1;
-    if (staged !== undefined && staged !== revision) await work.working.unstage(pad, staged, eventId);
+    if (staged !== undefined && staged !== revision) await work.working.content.unstage(pad, staged, eventId);
     staged = revision;
-    if (await work.working.stage(pad, revision, eventId, content)) return decision;
+    if (await work.working.content.stage(pad, revision, eventId, content)) return decision;
     // Absent: not made yet, or destroyed. The stream knows.
     if (!(await reconcile(pad, work))) return refuse('not_found');
-    return (await work.working.stage(pad, revision, eventId, content)) ? decision : refuse('not_found');
+    return (await work.working.content.stage(pad, revision, eventId, content)) ? decision : refuse('not_found');
   });
   if (isRefusal(outcome)) {
-    if (staged !== undefined) await work.working.unstage(pad, staged, eventId);
+    if (staged !== undefined) await work.working.content.unstage(pad, staged, eventId);
     return outcome;
   }
   const [event] = outcome.events;
   if (event?.type !== 'scratchpad.content_set' && event?.type !== 'scratchpad.content_cleared')
     return refuse('not_found');
   const { revision } = event.data;
-  if (!(await work.working.promote(pad, revision, event.id, event.at))) {
+  if (!(await work.working.content.promote(pad, revision, event.id, event.at))) {
     // It was committed, and what was staged is gone: with the server's last writes, or taken for left over.
     if (!(await reconcile(pad, work))) return refuse('not_found');
-    await work.working.stage(pad, revision, event.id, content);
-    await work.working.promote(pad, revision, event.id, event.at);
+    await work.working.content.stage(pad, revision, event.id, content);
+    await work.working.content.promote(pad, revision, event.id, event.at);
   }
   return { revision, at: event.at, replayed: outcome.replayed };
 }

@@ -1,6 +1,6 @@
 import { derivedUuid } from '../kernel/ids.js';
 
-export const ledgerOf = (scratchpadId: string): string => `scratchpad_ledger-${scratchpadId}`;
+export const ledgerStream = (scratchpadId: string): string => `scratchpad_ledger-${scratchpadId}`;
 
 /**
  * An audit event has the same id whoever writes it: the writer itself, or an auditor that completes its work. The place is
@@ -13,7 +13,7 @@ export const ledgerEventId = (
 ): string => derivedUuid('ledger', scratchpadId, entryId, String(clears), String(index));
 
 /** The id of an event that names places in a ledger: found by two, it is stored once. */
-export const placeEventId = (what: 'lost' | 'repeated', scratchpadId: string, ...place: readonly number[]): string =>
+export const rangeEventId = (what: 'lost' | 'repeated', scratchpadId: string, ...place: readonly number[]): string =>
   derivedUuid(`ledger ${what}`, scratchpadId, ...place.map(String));
 
 export const clearedEventId = (clearId: string): string => derivedUuid('clear', clearId);

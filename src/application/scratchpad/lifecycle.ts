@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import * as scratchpads from '../../domain/scratchpad/scratchpad.js';
-import { thread, type Thread } from '../../domain/thread/thread.js';
+import { isAttached, thread } from '../../domain/thread/thread.js';
 import { isSound } from './consistency.js';
-import type { PadRef, WorkingState } from '../ports.js';
+import type { PadRef } from '../ports/pad-keys.js';
+import type { ScratchpadStore } from '../ports/scratchpad-store.js';
 import type { Streams } from '../event-sourcing/aggregates.js';
 
 /** What the derived steps of a scratchpad's life need; operations and reactions both have it. */
-export interface PadWork {
+export interface PadContext {
   readonly streams: Streams;
-  readonly working: WorkingState;
+  readonly working: ScratchpadStore;
 }
 
 /**
@@ -17,46 +18,43 @@ export interface PadWork {
  * create-if-absent. If the thread let go of the pad meanwhile, everything is taken away again: whoever emptied the slot may
  * have been here before there was a stream to end.
  */
-export async function raiseScratchpad(
+export async function provisionScratchpad(
   pad: PadRef & { readonly threadId: string },
-  work: PadWork,
+  work: PadContext,
 ): Promise<scratchpads.Scratchpad> {
   const { streams, working } = work;
   const { scratchpadId, threadId, ownerId } = pad;
-  const connection = working.connection();
-  const created = await streams.transact(scratchpads.scratchpad, scratchpadId, (state) =>
+  const connection = working.epoch.current();
+  const created = await streams.execute(scratchpads.scratchpad, scratchpadId, (state) =>
     scratchpads.create(state, { scratchpadId, threadId, ownerId }),
   );
   if (isRefusal(created)) return { status: 'absent' };
   const { state, events, replayed } = created;
   if (state.status !== 'open') return state;
   const isNew = events.length > 0 && !replayed;
-  if (isNew) await working.create(pad, state.createdAt);
+  if (isNew) await working.keys.create(pad, state.createdAt);
   else await isSound(pad, work);
-  if (!holds(await streams.load(thread, threadId), scratchpadId)) await buryScratchpad(scratchpadId, ownerId, work);
+  if (!isAttached(await streams.load(thread, threadId), scratchpadId))
+    await removeScratchpad(scratchpadId, ownerId, work);
   const now = await streams.load(scratchpads.scratchpad, scratchpadId);
-  if (now.status !== 'open') await working.destroy(pad);
-  else if (isNew) working.checked(pad, connection);
+  if (now.status !== 'open') await working.keys.destroy(pad);
+  else if (isNew) working.epoch.markVerified(pad, connection);
   return now;
 }
-
-/** Does the thread's slot hold this scratchpad? */
-export const holds = (state: Thread, scratchpadId: string): boolean =>
-  state.status === 'open' && state.scratchpadId === scratchpadId;
 
 /**
  * What follows once a thread no longer holds a scratchpad: its stream ends, its keys go. Nothing can bring them back
  * (03-flows "Deletion"). Purges, now and later, are the reaction's work.
  */
-export async function buryScratchpad(
+export async function removeScratchpad(
   scratchpadId: string,
   ownerId: string,
-  { streams, working }: PadWork,
+  { streams, working }: PadContext,
 ): Promise<void> {
-  const removed = await streams.transact(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+  const removed = await streams.execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
   if (isRefusal(removed) && removed.refused === 'conflict') {
     // The command's key was used on this pad before; that it is no longer held is true whatever its key.
-    await streams.asSystem(randomUUID()).transact(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+    await streams.asSystem(randomUUID()).execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
   }
-  await working.destroy({ ownerId, scratchpadId });
+  await working.keys.destroy({ ownerId, scratchpadId });
 }

@@ -3,8 +3,8 @@ import type { EntryKind } from '../../domain/scratchpad/entry-kinds.js';
 import { readContent } from './content.js';
 import { summaryOf } from './entries/claim.js';
 import { readLatest } from './entries/pages.js';
-import type { PadWork } from './lifecycle.js';
-import type { PadRef } from '../ports.js';
+import type { PadContext } from './lifecycle.js';
+import type { PadRef } from '../ports/pad-keys.js';
 
 /** What stands in a view at most; the list pages through all entries. */
 const most = { entries: 1000, bytes: 1024 * 1024 };
@@ -13,7 +13,7 @@ const most = { entries: 1000, bytes: 1024 * 1024 };
 export const viewedEntries = `the last ${most.entries}, or as many of them as fit into ${most.bytes} bytes`;
 
 /** What an agent reads before it acts: two labelled sections, entries numbered by their place in the ledger (S8). */
-export async function viewOf(pad: PadRef, work: PadWork) {
+export async function viewOf(pad: PadRef, work: PadContext) {
   const [content, ledger] = await Promise.all([readContent(pad, work), readLatest(pad, most, work)]);
   if (isRefusal(content)) return content;
   if (!ledger) return refuse('not_found') satisfies Refusal;

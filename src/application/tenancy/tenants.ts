@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
 import { derivedUuid } from '../kernel/ids.js';
-import type { ReadDbs, ReadModels, WorkingState } from '../ports.js';
+import type { ReadDbs, Watermark } from '../ports/read-models.js';
+import type { ScratchpadStore } from '../ports/scratchpad-store.js';
 import type { SystemWork } from '../reactions/reaction.js';
 import { makeStreams, type Streams, type StreamsNeeds } from '../event-sourcing/aggregates.js';
-import type { Vault } from '../ports/credential-vault.js';
+import type { CredentialVault } from '../ports/credential-vault.js';
 
 export interface SystemNeeds extends StreamsNeeds {
   readonly dbs: ReadDbs;
-  readonly readModels: ReadModels;
-  readonly working: WorkingState;
-  readonly vault: Vault;
+  readonly readModels: Watermark;
+  readonly working: ScratchpadStore;
+  readonly vault: CredentialVault;
 }
 
 const shownWithinMs = 10_000;
@@ -41,7 +42,7 @@ export const systemWork = (
   vault: needs.vault,
   subjects: needs.subjects,
   db: needs.dbs.system,
-  shown: (position) => needs.readModels.reached(position, shownWithinMs),
+  shown: (position) => needs.readModels.waitFor(position, shownWithinMs),
 });
 
 /** The system's own commands, outside any event: bootstrapping, maintenance. */

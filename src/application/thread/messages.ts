@@ -10,7 +10,7 @@ const latest = 32;
  * Does a thread hold a message? Its state does not keep which, so that it stays small: the latest events say it
  * themselves, and what is older than these the read model shows.
  */
-export async function holdsMessage(
+export async function hasMessage(
   threadId: string,
   messageId: string,
   context: OperationContext,

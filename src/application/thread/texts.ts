@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { metadataValues } from '../../domain/thread/events.js';
+import { metadataValues } from '../../domain/kernel/metadata-values.js';
 import { thread, type OpenThread } from '../../domain/thread/thread.js';
 import type { Streams } from '../event-sourcing/aggregates.js';
 

@@ -1,4 +1,5 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
 import type { AgentEvent, Fence } from './events.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import type { EventOf } from '../kernel/aggregate.js';
 import { personal, personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
 

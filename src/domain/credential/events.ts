@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import type { EventOf } from '../kernel/aggregate.js';
 import type { Upcasts } from '../kernel/upcast.js';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.

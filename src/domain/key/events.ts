@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import type { EventOf } from '../kernel/aggregate.js';
 import { personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
-import { padRoles } from '../scratchpad/entry-kinds.js';
-import { roles } from '../user/events.js';
+import { padRoles } from '../kernel/roles.js';
+import { roles } from '../kernel/roles.js';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.
 export const keyEvents = {

@@ -1,7 +1,8 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
-import type { PadRole } from '../scratchpad/entry-kinds.js';
-import type { Role } from '../user/events.js';
+import type { PadRole } from '../kernel/roles.js';
+import type { Role } from '../kernel/roles.js';
 import type { KeyEvent } from './events.js';
 
 export type Key =

@@ -1,4 +1,5 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse, type Refusal } from '../kernel/refusal.js';
 import type { ClaimEvent } from './events.js';
 

@@ -1,3 +1,5 @@
+import type { PadRole } from '../kernel/roles.js';
+
 /** What an entry of the ledger can be (S6). */
 export const entryKinds = [
   'note',
@@ -9,11 +11,8 @@ export const entryKinds = [
   'tombstone',
   'directive',
 ] as const;
-export type EntryKind = (typeof entryKinds)[number];
 
-/** Who plans and who works. An owner's keys may act as either; a key bound to a pad acts in the role it was given. */
-export const padRoles = ['supervisor', 'worker'] as const;
-export type PadRole = (typeof padRoles)[number];
+export type EntryKind = (typeof entryKinds)[number];
 
 const writers: Readonly<Record<EntryKind, readonly PadRole[]>> = {
   note: ['supervisor', 'worker'],

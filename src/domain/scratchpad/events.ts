@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import { authorSchema } from '../kernel/author.js';
+import type { EventOf } from '../kernel/aggregate.js';
 import { personal } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
-import { metadataValues } from '../thread/events.js';
-
-const authorSchema = z.object({ type: z.string(), id: z.string() });
+import { metadataValues } from '../kernel/metadata-values.js';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.
 // Bodies are never in events: ids, sizes (UTF-8 bytes) and digests (hex SHA-256) only (S4).

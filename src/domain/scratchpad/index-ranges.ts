@@ -10,7 +10,7 @@ export function withRange(ranges: Ranges, from: number, to = from): Ranges {
   return [...before, joined, ...after];
 }
 
-export const holds = (ranges: Ranges, number: number): boolean =>
+export const contains = (ranges: Ranges, number: number): boolean =>
   ranges.some(([from, to]) => from <= number && number <= to);
 
 export const highest = (ranges: Ranges): number => ranges.at(-1)?.[1] ?? 0;
@@ -18,7 +18,7 @@ export const highest = (ranges: Ranges): number => ranges.at(-1)?.[1] ?? 0;
 export const sizeOf = (ranges: Ranges): number => ranges.reduce((size, [from, to]) => size + to - from + 1, 0);
 
 /** What is between `from` and `to` (both included) and not among the numbers. */
-export function gapsIn(ranges: Ranges, from: number, to: number): Ranges {
+export function missingIn(ranges: Ranges, from: number, to: number): Ranges {
   const gaps: (readonly [number, number])[] = [];
   let next = from;
   for (const [start, end] of ranges) {
@@ -32,7 +32,7 @@ export function gapsIn(ranges: Ranges, from: number, to: number): Ranges {
 
 /** The numbers of `ranges` that are above `bound` and not among `others`. */
 export const above = (ranges: Ranges, bound: number, others: Ranges): Ranges =>
-  ranges.filter(([, to]) => to > bound).flatMap(([from, to]) => gapsIn(others, Math.max(from, bound + 1), to));
+  ranges.filter(([, to]) => to > bound).flatMap(([from, to]) => missingIn(others, Math.max(from, bound + 1), to));
 
 /** Single numbers, gathered into ranges. */
 export const rangesOf = (numbers: Iterable<number>): Ranges => {

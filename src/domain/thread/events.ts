@@ -1,12 +1,9 @@
-import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import { authorSchema } from '../kernel/author.js';
+import type { EventOf } from '../kernel/aggregate.js';
+import { metadataValues } from '../kernel/metadata-values.js';
 import { personal, personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
-
-const authorSchema = z.object({ type: z.string(), id: z.string() });
-
-/** Free key/value pairs of the owner; `[erased]` once the owner is. */
-export const metadataValues = z.record(z.string(), z.string());
+import { z } from 'zod';
 
 export const messageRoles = ['user', 'assistant', 'system', 'tool'] as const;
 
@@ -39,6 +36,7 @@ export const threadEvents = {
   }),
   'message.deleted': z.object({ threadId: z.string(), messageId: z.string() }),
 };
+
 export type ThreadEvent = EventOf<typeof threadEvents>;
 
 export const threadUpcasts: Upcasts = {};

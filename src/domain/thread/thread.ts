@@ -1,4 +1,5 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
 import type { ThreadEvent } from './events.js';
 
@@ -136,3 +137,7 @@ export const removeMessage = (state: Thread, messageId: string): Decision<Thread
   state.status === 'open'
     ? [{ type: 'message.deleted', data: { threadId: state.id, messageId } }]
     : refuse('not_found');
+
+/** Does the thread's slot hold this scratchpad? */
+export const isAttached = (state: Thread, scratchpadId: string): boolean =>
+  state.status === 'open' && state.scratchpadId === scratchpadId;

@@ -1,10 +1,8 @@
-import { z } from 'zod';
-import type { EventOf } from '../kernel/decider.js';
+import type { EventOf } from '../kernel/aggregate.js';
 import { personalText } from '../kernel/personal.js';
+import { roles } from '../kernel/roles.js';
 import type { Upcasts } from '../kernel/upcast.js';
-
-export const roles = ['member', 'auditor', 'admin'] as const;
-export type Role = (typeof roles)[number];
+import { z } from 'zod';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.
 export const userEvents = {
@@ -17,6 +15,7 @@ export const userEvents = {
   }),
   'user.erased': z.object({ userId: z.string() }),
 };
+
 export type UserEvent = EventOf<typeof userEvents>;
 
 export const userUpcasts: Upcasts = {};

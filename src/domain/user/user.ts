@@ -1,6 +1,8 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
-import type { Role, UserEvent } from './events.js';
+import type { Role } from '../kernel/roles.js';
+import type { UserEvent } from './events.js';
 
 export type User =
   | { readonly status: 'absent' | 'erased' }

@@ -1,4 +1,5 @@
-import type { Aggregate, Decision } from '../kernel/decider.js';
+import type { Aggregate } from '../kernel/aggregate.js';
+import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
 import type { WorkspaceEvent } from './events.js';
 
@@ -28,7 +29,7 @@ export const workspace: Aggregate<Workspace, WorkspaceEvent> = {
 const withMembers = (state: Workspace, change: (members: readonly string[]) => readonly string[]): Workspace =>
   state.status === 'open' ? { ...state, members: change(state.members) } : state;
 
-export const includes = (state: Workspace, userId: string): boolean =>
+export const hasMember = (state: Workspace, userId: string): boolean =>
   state.status === 'open' && state.members.includes(userId);
 
 export const create = (
@@ -44,7 +45,7 @@ export const addMember = (
   userId: string,
 ): Decision<WorkspaceEvent, 'not_found' | 'precondition_failed'> => {
   if (state.status === 'absent') return refuse('not_found');
-  if (includes(state, userId)) return [];
+  if (hasMember(state, userId)) return [];
   if (state.members.length >= maxMembers)
     return refuse('precondition_failed', 'The workspace is full.', { reason: 'workspace_full' });
   return [{ type: 'workspace.member_added', data: { workspaceId: state.id, userId } }];
@@ -54,7 +55,7 @@ export const removeMember = (
   state: Workspace,
   userId: string,
 ): Decision<WorkspaceEvent, 'not_found' | 'precondition_failed'> => {
-  if (state.status === 'absent' || !includes(state, userId)) return refuse('not_found');
+  if (state.status === 'absent' || !hasMember(state, userId)) return refuse('not_found');
   if (userId === state.ownerId)
     return refuse('precondition_failed', 'The owner cannot leave the workspace.', { reason: 'owner' });
   return [{ type: 'workspace.member_removed', data: { workspaceId: state.id, userId } }];

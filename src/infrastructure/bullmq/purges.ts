@@ -1,12 +1,10 @@
 import { Queue, UnrecoverableError, Worker, type Job, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import {
-  BackendUnavailable,
-  type Log,
-  type PadRef,
-  type PurgeQueue,
-  type WorkingState,
-} from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
+import type { Logger } from '../../application/ports/telemetry.js';
+import type { PadRef } from '../../application/ports/pad-keys.js';
+import type { PurgeQueue } from '../../application/ports/work-queues.js';
+import type { ScratchpadStore } from '../../application/ports/scratchpad-store.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
 import { within } from '../../application/kernel/concurrency/deadline.js';
 
@@ -17,10 +15,10 @@ const padsAtOnce = 8;
 
 export interface PurgesOptions {
   readonly redisUrl: string;
-  readonly working: WorkingState;
+  readonly working: ScratchpadStore;
   /** Told once the second pass found nothing left; must be harmless when told twice. */
   readonly recordPurged: (pad: PadRef) => Promise<void>;
-  readonly log: Log;
+  readonly log: Logger;
   /** The second pass finds what a writer, slow by no more than this, still left behind. */
   readonly secondPassAfterMs: number;
   /** First part of the queue's keys; `bull` unless said otherwise. */
@@ -115,8 +113,8 @@ async function purge(job: Job<unknown>, { working, recordPurged, log }: PurgesOp
     throw new UnrecoverableError('no data');
   }
   const { pass, ...pad } = data.data;
-  const found = await working.destroy(pad);
-  if (await working.exists(pad)) throw new Error('keys are left');
+  const found = await working.keys.destroy(pad);
+  if (await working.keys.exists(pad)) throw new Error('keys are left');
   if (found > 0) log.info({ scratchpadId: pad.scratchpadId, pass, keys: found }, 'scratchpad purged');
   if (pass === 2) await recordPurged(pad);
 }

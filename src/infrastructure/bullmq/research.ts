@@ -1,7 +1,8 @@
 import { Queue, UnrecoverableError, Worker, type Job, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
 import { describeFault } from '../../application/gateway/gateway.js';
-import { BackendUnavailable, type Log } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import type { ResearchQueue } from '../../application/research/requeue.js';
 import { RunEnded } from '../../application/agents/outcome.js';
 import type { ResearchRuntime } from '../../application/research/run.js';
@@ -19,7 +20,7 @@ const lookEveryMs = 5_000;
 
 export interface ResearchQueueOptions {
   readonly redisUrl: string;
-  readonly log: Log;
+  readonly log: Logger;
   /** First part of the queue's keys; `bull` unless said otherwise. */
   readonly prefix?: string;
 }
@@ -105,7 +106,7 @@ const jobOptions = (researchId: string): JobsOptions => ({
   removeOnFail: true,
 });
 
-async function workOn(job: Job<unknown>, work: ResearchRuntime, stopped: AbortSignal, log: Log): Promise<void> {
+async function workOn(job: Job<unknown>, work: ResearchRuntime, stopped: AbortSignal, log: Logger): Promise<void> {
   const data = jobData.safeParse(job.data);
   if (!data.success) {
     log.warn({ job: job.id }, 'research without its id was dropped');

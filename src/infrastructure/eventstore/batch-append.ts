@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  Overloaded,
-  OutcomeUnknown,
-  WrongRevision,
-  type Appended,
-  type Expected,
-  type NewEvent,
-} from '../../application/ports.js';
+import { Overloaded, OutcomeUnknown, WrongRevision } from '../../application/faults/errors.js';
+import type { Appended, Expected, NewEvent } from '../../application/ports/event-store.js';
 import { batchRequest, type BatchAnswer } from './batch-wire.js';
 import { openBatchAppend, type DuplexCall } from './calls.js';
 import type { Connection } from './connection.js';

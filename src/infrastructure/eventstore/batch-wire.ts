@@ -1,5 +1,5 @@
 import { putVarint, varintLength, WireReader, WireWriter } from '../protobuf/wire.js';
-import type { Expected, NewEvent } from '../../application/ports.js';
+import type { Expected, NewEvent } from '../../application/ports/event-store.js';
 
 // The messages of BatchAppend, written by hand: the generated ones cost more than the rest of an append together.
 

@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { StartupError } from '../startup-error.js';
 
 type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
@@ -30,7 +30,7 @@ export class Connection {
 
   constructor(
     url: string,
-    private readonly log: Log,
+    private readonly log: Logger,
   ) {
     this.connectionString = connectionString(url);
     try {

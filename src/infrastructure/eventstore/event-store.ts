@@ -1,4 +1,5 @@
-import type { EventLog, Log, StoredEvent } from '../../application/ports.js';
+import type { EventStore, StoredEvent } from '../../application/ports/event-store.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { BatchAppends } from './batch-append.js';
 import { Connection } from './connection.js';
 import { unavailable } from './failures.js';
@@ -9,7 +10,10 @@ const pageSize = 500;
 const longestPage = 5_000;
 
 /** The event store behind a connection string (`esdb://…`, `esdb+discover://…` or `kurrentdb://…`). */
-export function openEventLog(url: string, log: Log): EventLog & { close(): Promise<void>; ping(): Promise<void> } {
+export function openEventStore(
+  url: string,
+  log: Logger,
+): EventStore & { close(): Promise<void>; ping(): Promise<void> } {
   const connection = new Connection(url, log);
   const appends = new BatchAppends(connection);
   const followers = new Set<Follower>();
@@ -26,7 +30,7 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
     }
   };
 
-  const events: EventLog & { close(): Promise<void>; ping(): Promise<void> } = {
+  const events: EventStore & { close(): Promise<void>; ping(): Promise<void> } = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new RangeError('There is nothing to append.');
       if (closed) throw unavailable();
@@ -38,7 +42,7 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
       return (await readPage(connection, { stream, from }, limit)).events;
     },
 
-    async last(stream) {
+    async lastEvent(stream) {
       const { events } = await readPage(connection, { stream, from: 'end' }, 1, 'backwards');
       return events[0];
     },
@@ -56,7 +60,7 @@ export function openEventLog(url: string, log: Log): EventLog & { close(): Promi
       return read;
     },
 
-    head,
+    headPosition: head,
 
     subscribe(after, listener, types) {
       const follower = new Follower(connection, events, log, after, listener, types);

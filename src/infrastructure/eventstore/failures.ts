@@ -1,4 +1,4 @@
-import { BackendUnavailable } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
 
 /** gRPC status codes that this adapter tells apart. */
 export const code = { cancelled: 1, deadline: 4, denied: 7, unimplemented: 12, unavailable: 14, unauthenticated: 16 };

@@ -1,5 +1,5 @@
 import { WireReader, WireWriter } from '../protobuf/wire.js';
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 
 // The messages of Read, written by hand: reading one event costs a fifth of what it does with the generated ones.
 

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { discoveryFailed, streamDeleted, unavailable } from './failures.js';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import type { IncomingCall } from './calls.js';
 import type { ReadAnswer } from './read-wire.js';
 

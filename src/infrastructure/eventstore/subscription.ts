@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EventLog, Log, StoredEvent, Subscription, SubscriptionListener } from '../../application/ports.js';
+import type {
+  EventStore,
+  StoredEvent,
+  Subscription,
+  SubscriptionListener,
+} from '../../application/ports/event-store.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { brief, discoveryFailed } from './failures.js';
@@ -25,8 +31,8 @@ export class Follower implements Subscription {
 
   constructor(
     private readonly connection: Connection,
-    private readonly events: Pick<EventLog, 'head' | 'readAll'>,
-    private readonly log: Log,
+    private readonly events: Pick<EventStore, 'headPosition' | 'readAll'>,
+    private readonly log: Logger,
     after: bigint | undefined,
     private readonly listener: SubscriptionListener,
     private readonly types: readonly string[] | undefined,
@@ -56,7 +62,7 @@ export class Follower implements Subscription {
   /** One subscription, until it ends, fails or is found dead. */
   private async follow(): Promise<void> {
     const live = await this.connect();
-    const { unhurried } = this.listener;
+    const { deferrable: unhurried } = this.listener;
     try {
       while (!this.stopped.signal.aborted) {
         if (unhurried && live.hasMore()) await live.gather(unhurried.types, unhurried.ms, this.stopped.signal);
@@ -106,7 +112,7 @@ export class Follower implements Subscription {
   }
 
   private async isBehind(): Promise<boolean> {
-    if (!this.types) return (await this.events.head()) > (this.position ?? 0n);
+    if (!this.types) return (await this.events.headPosition()) > (this.position ?? 0n);
     // The server says nothing of a few events of other types: as far as there is nothing else, the position moves on.
     const page = await this.events.readAll(this.position, pageSize);
     if (page.some(({ type }) => this.types?.includes(type))) return true;

@@ -1,18 +1,18 @@
-import { CredentialMissing, type Mind, type Models } from '../../application/ports/models.js';
-import { Unsealable, type Vault } from '../../application/ports/credential-vault.js';
+import { CredentialMissing, type ModelConfig, type Models } from '../../application/ports/models.js';
+import { Unsealable, type CredentialVault } from '../../application/ports/credential-vault.js';
 import { knownEndpoints, type Endpoint, type Endpoints } from './endpoints.js';
 import { makeOfflineModel } from './offline-model.js';
 import { makeProviderModel } from './provider-model.js';
 
 /** The harnesses that run here: `offline` needs nothing, `native` a provider's address and the owner's credential for it. */
-export function makeModels(vault: Pick<Vault, 'holds' | 'open'>, configured: Endpoints = {}): Models {
+export function makeModels(vault: Pick<CredentialVault, 'has' | 'open'>, configured: Endpoints = {}): Models {
   const endpoints = new Map<string, Endpoint>(Object.entries({ ...knownEndpoints, ...configured }));
   return {
-    async unmet({ ownerId, harness, provider }) {
+    async unavailableReason({ ownerId, harness, provider }) {
       if (harness === 'offline') return undefined;
       if (harness !== 'native') return 'harness_not_runnable';
       if (!endpoints.has(provider)) return 'provider_not_configured';
-      return (await vault.holds(ownerId, provider)) ? undefined : 'credential_missing';
+      return (await vault.has(ownerId, provider)) ? undefined : 'credential_missing';
     },
 
     async open(mind, place) {
@@ -26,7 +26,7 @@ export function makeModels(vault: Pick<Vault, 'holds' | 'open'>, configured: End
 }
 
 /** Models are enrolled as `provider/model`; a provider knows its own by the second part. */
-const ownName = ({ provider, model }: Mind): string =>
+const ownName = ({ provider, model }: ModelConfig): string =>
   model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model;
 
 function nothingSealed(fault: unknown): undefined {

@@ -1,17 +1,17 @@
-import type { Conversation, Model, Place, Said, ToolCall } from '../../application/ports/models.js';
+import type { Conversation, Model, AgentRole, ModelTurn, ToolCall } from '../../application/ports/models.js';
 
 /**
  * The harness without a model: the same conversation is always answered alike. A supervisor writes a plan, delegates to
  * each of its workers once, reads what they noted and concludes; a worker notes its task.
  */
-export const makeOfflineModel = (place: Place): Model => ({
+export const makeOfflineModel = (place: AgentRole): Model => ({
   complete: async (conversation, signal) => {
     signal.throwIfAborted();
     return place.role === 'supervisor' ? supervise(conversation, place.workers) : work(conversation);
   },
 });
 
-function supervise(conversation: Conversation, workers: number): Said {
+function supervise(conversation: Conversation, workers: number): ModelTurn {
   const question = firstWords(conversation);
   const part = (n: number) => `Part ${n} of ${workers}: ${question}`;
   switch (turnOf(conversation)) {
@@ -31,7 +31,7 @@ function supervise(conversation: Conversation, workers: number): Said {
   }
 }
 
-function work(conversation: Conversation): Said {
+function work(conversation: Conversation): ModelTurn {
   const task = firstWords(conversation);
   if (turnOf(conversation) > 1) return { text: `Done: ${task}`, calls: [] };
   return using(conversation, 'I note it.', [['append_scratchpad', { note: `Noted: ${task}` }]]);
@@ -48,7 +48,7 @@ const using = (
   conversation: Conversation,
   text: string,
   uses: readonly (readonly [tool: string, input: Readonly<Record<string, unknown>>])[],
-): Said => ({
+): ModelTurn => ({
   text,
   calls: uses.map(([tool, input], n): ToolCall => ({ id: `call-${turnOf(conversation)}-${n + 1}`, tool, input })),
 });

@@ -1,13 +1,13 @@
-import {
-  WrongRevision,
-  type Appended,
-  type EventLog,
-  type Expected,
-  type NewEvent,
-  type StoredEvent,
-  type Subscription,
-  type SubscriptionListener,
-} from '../../application/ports.js';
+import { WrongRevision } from '../../application/faults/errors.js';
+import type {
+  Appended,
+  EventStore,
+  Expected,
+  NewEvent,
+  StoredEvent,
+  Subscription,
+  SubscriptionListener,
+} from '../../application/ports/event-store.js';
 
 const batchSize = 500;
 /** Distance between positions: they are log offsets, so nobody may count with them. */
@@ -17,7 +17,7 @@ const recognised = 1_000;
 const retryListenerAfterMs = 5;
 
 /** The event store's rules without a server: exact expectations, retries known by their ids, sparse positions. */
-export class MemoryEventLog implements EventLog {
+export class MemoryEventStore implements EventStore {
   private readonly all: StoredEvent[] = [];
   private readonly streams = new Map<string, StoredEvent[]>();
   private readonly waiting = new Set<() => void>();
@@ -37,7 +37,7 @@ export class MemoryEventLog implements EventLog {
     return Promise.resolve((this.streams.get(stream) ?? []).slice(from, from + limit));
   }
 
-  last(stream: string): Promise<StoredEvent | undefined> {
+  lastEvent(stream: string): Promise<StoredEvent | undefined> {
     return Promise.resolve(this.streams.get(stream)?.at(-1));
   }
 
@@ -45,7 +45,7 @@ export class MemoryEventLog implements EventLog {
     return Promise.resolve(this.after(after, limit));
   }
 
-  head(): Promise<bigint> {
+  headPosition(): Promise<bigint> {
     return Promise.resolve(this.all.at(-1)?.position ?? 0n);
   }
 

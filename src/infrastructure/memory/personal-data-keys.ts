@@ -1,23 +1,24 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { SubjectErased, type SubjectKey, type SubjectKeys } from '../../application/ports.js';
+import { OwnerErased } from '../../application/faults/errors.js';
+import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const mark = 'v1.';
 
 /** Data keys that die with the process. The sealing itself is the real one. */
-export class MemorySubjectKeys implements SubjectKeys {
-  private readonly keys = new Map<string, SubjectKey>();
+export class MemoryPersonalDataKeys implements PersonalDataKeys {
+  private readonly keys = new Map<string, PersonalDataKey>();
   private readonly erased = new Set<string>();
 
-  toSeal(ownerId: string): Promise<SubjectKey> {
-    if (this.erased.has(ownerId)) return Promise.reject(new SubjectErased());
+  sealingKey(ownerId: string): Promise<PersonalDataKey> {
+    if (this.erased.has(ownerId)) return Promise.reject(new OwnerErased());
     const key = this.keys.get(ownerId) ?? sealingKey(randomBytes(32));
     this.keys.set(ownerId, key);
     return Promise.resolve(key);
   }
 
-  toOpen(ownerIds: ReadonlySet<string>): Promise<ReadonlyMap<string, SubjectKey>> {
+  openingKeys(ownerIds: ReadonlySet<string>): Promise<ReadonlyMap<string, PersonalDataKey>> {
     return Promise.resolve(new Map([...this.keys].filter(([ownerId]) => ownerIds.has(ownerId))));
   }
 
@@ -29,7 +30,7 @@ export class MemorySubjectKeys implements SubjectKeys {
 }
 
 /** AES-256-GCM; the context is authenticated, so that a sealed text opens only where it was sealed. */
-const sealingKey = (secret: Buffer): SubjectKey => ({
+const sealingKey = (secret: Buffer): PersonalDataKey => ({
   seal(plain, context) {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv('aes-256-gcm', secret, nonce).setAAD(Buffer.from(context));

@@ -1,13 +1,7 @@
-import type {
-  Entry,
-  IndexedEntry,
-  LedgerElements,
-  PadContent,
-  PadRef,
-  PadState,
-  Pushed,
-  WorkingState,
-} from '../../application/ports.js';
+import type { Entry, IndexedEntry, LedgerElements, LedgerAppend } from '../../application/ports/ledger-store.js';
+import type { PadContent } from '../../application/ports/content-store.js';
+import type { PadRef, PadState } from '../../application/ports/pad-keys.js';
+import type { ScratchpadStore } from '../../application/ports/scratchpad-store.js';
 
 type Element = Entry | 'lost' | { readonly entryId: string; readonly of: number };
 
@@ -24,7 +18,7 @@ interface Pad {
   list: List;
   readonly staged: Map<string, { readonly revision: number; readonly eventId: string; readonly content: string }>;
   readonly cleared: Map<string, List>;
-  readonly keyed: Map<string, Pushed>;
+  readonly keyed: Map<string, LedgerAppend>;
 }
 
 const nameOf = ({ ownerId, scratchpadId }: PadRef) => `${ownerId}:${scratchpadId}`;
@@ -36,7 +30,7 @@ const newList = (clears = 0, length = 0): List => ({
 });
 
 /** Working state for as long as the process lives; the same rules as the Redis one. */
-export class MemoryWorkingState implements WorkingState {
+export class MemoryScratchpadStore implements ScratchpadStore {
   private readonly pads = new Map<string, Pad>();
   private readonly refs = new Map<string, PadRef>();
   private readonly noted = new Set<string>();
@@ -53,13 +47,13 @@ export class MemoryWorkingState implements WorkingState {
     });
   }
 
-  async append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<Pushed | undefined> {
+  async append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<LedgerAppend | undefined> {
     const found = this.pads.get(nameOf(pad));
     const before = key && found?.keyed.get(entry.id);
     if (!found || before) return before;
     this.noted.add(nameOf(pad));
     const pushed = { index: found.list.elements.push(structuredClone(entry)), clears: found.list.clears };
-    if (key) found.keyed.set(entry.id, { ...pushed, before: { at: entry.at, digest: key.digest } });
+    if (key) found.keyed.set(entry.id, { ...pushed, earlier: { at: entry.at, digest: key.digest } });
     return pushed;
   }
 
@@ -90,13 +84,13 @@ export class MemoryWorkingState implements WorkingState {
         isEntry(element) ? [{ ...structuredClone(element), index }] : [],
       ),
       lost: page.flatMap(([element, index]) => (element === 'lost' ? [index] : [])),
-      repeats: page.flatMap(([element, index]) =>
+      duplicates: page.flatMap(([element, index]) =>
         element === 'lost' || isEntry(element) ? [] : [{ ...element, index }],
       ),
       length: list.elements.length,
-      gaps: gapsIn(list),
-      clears: list.clears,
-      arranged: list.arranged,
+      holes: gapsIn(list),
+      generation: list.clears,
+      layoutVersion: list.arranged,
     };
   }
 
@@ -159,12 +153,12 @@ export class MemoryWorkingState implements WorkingState {
   async state(pad: PadRef): Promise<PadState> {
     const found = this.pads.get(nameOf(pad));
     return {
-      ledger: found && { clears: found.list.clears, length: found.list.elements.length },
+      ledger: found && { generation: found.list.clears, length: found.list.elements.length },
       contentRevision: found?.content.revision,
       at: found?.content.at ?? '',
       staged: [...(found?.staged.values() ?? [])].map(({ revision, eventId }) => ({ revision, eventId })),
       unfinishedClears: [...(found?.cleared.keys() ?? [])],
-      keyed: found?.keyed.size ?? 0,
+      idempotencyKeys: found?.keyed.size ?? 0,
     };
   }
 
@@ -177,7 +171,11 @@ export class MemoryWorkingState implements WorkingState {
 
   async rearrange(
     pad: PadRef,
-    { clears, length, arranged }: Pick<LedgerElements, 'clears' | 'length' | 'arranged'>,
+    {
+      generation: clears,
+      length,
+      layoutVersion: arranged,
+    }: Pick<LedgerElements, 'generation' | 'length' | 'layoutVersion'>,
     order: readonly number[],
     forget: readonly string[],
   ): Promise<boolean> {
@@ -202,7 +200,7 @@ export class MemoryWorkingState implements WorkingState {
   }
 
   async pruneKeyed(pad: PadRef, keep: number): Promise<void> {
-    const keyed = this.pads.get(nameOf(pad))?.keyed ?? new Map<string, Pushed>();
+    const keyed = this.pads.get(nameOf(pad))?.keyed ?? new Map<string, LedgerAppend>();
     for (const id of [...keyed.keys()].slice(0, Math.max(0, keyed.size - keep))) keyed.delete(id);
   }
 

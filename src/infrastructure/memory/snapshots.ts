@@ -1,4 +1,4 @@
-import type { Snapshot, Snapshots } from '../../application/ports.js';
+import type { Snapshot, Snapshots } from '../../application/ports/snapshots.js';
 
 /** Snapshots for as long as the process lives. They hold copies, as stored ones do. */
 export class MemorySnapshots implements Snapshots {

@@ -1,6 +1,11 @@
 import { credentialIdOf } from '../../application/enrollment/fence.js';
 import type { Secret } from '../../application/kernel/secret.js';
-import type { Activation, StagedVersion, Vault, VersionRef } from '../../application/ports/credential-vault.js';
+import type {
+  Activation,
+  StagedVersion,
+  CredentialVault,
+  VersionRef,
+} from '../../application/ports/credential-vault.js';
 
 interface Version {
   readonly ref: VersionRef;
@@ -11,7 +16,7 @@ interface Version {
 }
 
 /** The vault's rules without a database. Values are kept as they are, for as long as the process lives. */
-export class MemoryVault implements Vault {
+export class MemoryVault implements CredentialVault {
   private versions: Version[] = [];
   private readonly begun = new Set<string>();
 
@@ -45,7 +50,7 @@ export class MemoryVault implements Vault {
     this.drop(({ ref, status }) => ref.id === id && ref.ownerId === ownerId && status === 'staged');
   }
 
-  async holds(ownerId: string, provider: string): Promise<boolean> {
+  async has(ownerId: string, provider: string): Promise<boolean> {
     return this.of(ownerId, provider).some(({ status }) => status === 'active');
   }
 

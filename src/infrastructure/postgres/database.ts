@@ -1,6 +1,6 @@
 import { Client, Pool, type ClientBase, type PoolClient } from 'pg';
 import type { Sql } from '../../../projections/kit/sql.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { StartupError } from '../startup-error.js';
 import { appRoleOfUrl, appRoleUrl } from './app-role.js';
 import { asPortFault } from './faults.js';
@@ -36,7 +36,7 @@ export interface DatabaseOptions {
   readonly url: string;
   /** What the app role's password derives from. */
   readonly kek: Buffer;
-  readonly log: Log;
+  readonly log: Logger;
   readonly appConnections?: number;
   readonly systemConnections?: number;
 }
@@ -77,7 +77,7 @@ export class NotLetIn extends StartupError {
 /** How tenants' reads use a connection. */
 export const appSession = (ownerUrl: string): SessionSettings => ({ readOnly: true, role: appRoleOfUrl(ownerUrl) });
 
-function openPool(connectionString: string, max: number, settings: SessionSettings, log: Log): Pool {
+function openPool(connectionString: string, max: number, settings: SessionSettings, log: Logger): Pool {
   const pool = new Pool({
     connectionString,
     max,
@@ -98,7 +98,7 @@ function openPool(connectionString: string, max: number, settings: SessionSettin
 }
 
 /** One connection, ready for use. Its loss is told to the log; whoever uses it hears of it by `end` or a failing query. */
-export async function connectAlone(connectionString: string, settings: SessionSettings, log: Log): Promise<Client> {
+export async function connectAlone(connectionString: string, settings: SessionSettings, log: Logger): Promise<Client> {
   const client = new Client({ connectionString, connectionTimeoutMillis: connectWithinMs, keepAlive: true });
   client.on('error', () => log.warn({ backend: 'postgres' }, 'a connection was lost'));
   try {

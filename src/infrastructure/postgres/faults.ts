@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { DatabaseError } from 'pg';
-import { BackendUnavailable } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
 import { ConnectionLost, StatementFailed } from './pipeline.js';
 
 /** SQLSTATE classes and codes that tell of the server's condition, not of the statement. */

@@ -1,5 +1,7 @@
 import { sql } from '../../../projections/kit/sql.js';
-import type { Clock, KeyUsage, Log } from '../../application/ports.js';
+import type { Clock } from '../../application/ports/clock.js';
+import type { KeyUsage } from '../../application/ports/key-usage.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import type { Statements } from './database.js';
 
 const flushEveryMs = 10_000;
@@ -13,7 +15,7 @@ export interface WrittenKeyUsage extends KeyUsage {
 }
 
 /** Notes the use of keys, written behind in batches; a lost batch is a few minutes of "last used" lost. */
-export function startKeyUsage(system: Statements, clock: Clock, log: Log): WrittenKeyUsage {
+export function startKeyUsage(system: Statements, clock: Clock, log: Logger): WrittenKeyUsage {
   const noted = new Map<string, number>();
   let pending = new Map<string, { readonly ownerId: string; readonly at: string }>();
 

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { connectAlone, type SessionSettings } from './database.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 
@@ -10,7 +10,7 @@ const longestPauseMs = 2_000;
 /** A term that lasted this long was a good one: after it, the first pause is short again. */
 const goodTermMs = 10_000;
 
-export interface Leading {
+export interface LeaderLease {
   /** True while this process is the one that may. */
   readonly active: boolean;
   /** Ends this process’s part; a stand-by elsewhere takes over. */
@@ -23,7 +23,7 @@ export interface LeadNeeds {
   readonly lock: readonly [number, number];
   /** For the log: what is led. */
   readonly name: string;
-  readonly log: Log;
+  readonly log: Logger;
   readonly settings?: SessionSettings;
 }
 
@@ -32,7 +32,10 @@ export interface LeadNeeds {
  * stand by. A term ends with a fault, with the loss of its connection, or when it is told to by `ended`; then the next
  * begins, here or elsewhere, until stopped.
  */
-export function startLeading(needs: LeadNeeds, term: (client: Client, ended: AbortSignal) => Promise<void>): Leading {
+export function runAsLeader(
+  needs: LeadNeeds,
+  term: (client: Client, ended: AbortSignal) => Promise<void>,
+): LeaderLease {
   const { url, lock, name, log, settings = {} } = needs;
   const stop = new AbortController();
   let active = false;

@@ -3,7 +3,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseError, escapeIdentifier, type ClientBase } from 'pg';
 import type { Projection } from '../../../projections/kit/projection.js';
-import { BackendUnavailable, type Log } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { StartupError } from '../startup-error.js';
 import { appRoleUrl, ensureAppRole } from './app-role.js';
 import { appSession, connectAlone, NotLetIn, readModelSchema } from './database.js';
@@ -19,7 +20,7 @@ export interface MigrateOptions {
   /** What the app role's password derives from, or how to get it once the system tables are there. */
   readonly kek: Buffer | ((client: ClientBase) => Promise<Buffer>);
   readonly projections: readonly Projection[];
-  readonly log: Log;
+  readonly log: Logger;
   /** Where the projections' `.sql` files are. */
   readonly folder?: string;
 }
@@ -72,7 +73,7 @@ function refuseMissing(fault: unknown): never {
 const isRefusedPrivilege = (fault: unknown): boolean => fault instanceof DatabaseError && fault.code === '42501';
 
 /** What is true of the app role helps only those who come in as it. */
-async function assertLetIn(appRole: string, url: string, rootKey: Buffer, log: Log): Promise<void> {
+async function assertLetIn(appRole: string, url: string, rootKey: Buffer, log: Logger): Promise<void> {
   try {
     await (await connectAlone(appRoleUrl(url, rootKey), appSession(url), log)).end();
   } catch (fault) {
@@ -108,7 +109,7 @@ const readMigrations = (): readonly Migration[] =>
       return { name, text, digest: createHash('sha256').update(text).digest('hex') };
     });
 
-async function runOnce(client: ClientBase, { name, text, digest }: Migration, log: Log): Promise<void> {
+async function runOnce(client: ClientBase, { name, text, digest }: Migration, log: Logger): Promise<void> {
   const { rows } = await client.query<{ digest: string }>('select digest from migrations where name = $1', [name]);
   const [run] = rows;
   if (run && run.digest !== digest) throw new StartupError(`The migration ${name} was run here in another form.`);

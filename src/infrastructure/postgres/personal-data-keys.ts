@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
-import { SubjectErased, type SubjectKey, type SubjectKeys } from '../../application/ports.js';
+import { OwnerErased } from '../../application/faults/errors.js';
+import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import { StartupError } from '../startup-error.js';
 import type { Statements } from './database.js';
 import { holdMinimums, leastKek, ofSubjectKeys } from './kek-minimums.js';
@@ -31,26 +32,26 @@ class UnusableSubjectKey extends Error {
 const unusable = (): never => {
   throw new UnusableSubjectKey();
 };
-const unusableKey: SubjectKey = { seal: unusable, open: unusable };
+const unusableKey: PersonalDataKey = { seal: unusable, open: unusable };
 
 /** `now` counts milliseconds and never goes back; tests bring their own. */
-export function makeSubjectKeys(
+export function makePersonalDataKeys(
   system: Statements,
   keks: Keks,
   now: () => number = () => performance.now(),
-): SubjectKeys {
+): PersonalDataKeys {
   const { current, number, byId } = known(keks);
   const kekId = kekIdOf(current);
   // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
-  const cache = new Map<string, { readonly key: SubjectKey; readonly until: number }>();
+  const cache = new Map<string, { readonly key: PersonalDataKey; readonly until: number }>();
 
-  function remembered(ownerId: string): SubjectKey | undefined {
+  function remembered(ownerId: string): PersonalDataKey | undefined {
     const entry = cache.get(ownerId);
     return entry && now() < entry.until ? entry.key : undefined;
   }
 
   /** `askedAt`: from when on the answer counts; a destruction may follow at any time after it. */
-  function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): SubjectKey | undefined {
+  function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): PersonalDataKey | undefined {
     cache.delete(ownerId);
     if (!wrapped) return undefined;
     const dataKey = unwrapped(byId.get(wrappedBy), wrapped, ownerId);
@@ -70,7 +71,7 @@ export function makeSubjectKeys(
     }
   }
 
-  async function made(ownerId: string): Promise<SubjectKey> {
+  async function made(ownerId: string): Promise<PersonalDataKey> {
     const askedAt = now();
     const [, , outcome] = await system.run(
       holdMinimums,
@@ -82,11 +83,11 @@ export function makeSubjectKeys(
     const [row] = outcome?.rows ?? [];
     if (!row) throw new KekRotatedAway();
     const key = remember(keyRow.parse(row), askedAt);
-    if (!key) throw new SubjectErased();
+    if (!key) throw new OwnerErased();
     return key;
   }
 
-  async function found(ownerIds: readonly string[]): Promise<readonly (readonly [string, SubjectKey])[]> {
+  async function found(ownerIds: readonly string[]): Promise<readonly (readonly [string, PersonalDataKey])[]> {
     const askedAt = now();
     const [outcome] = await system.run(
       sql`select ${columns} from palimpsest.subject_keys where owner_id = any(${ownerIds})`,
@@ -99,15 +100,15 @@ export function makeSubjectKeys(
   }
 
   return {
-    async toSeal(ownerId) {
+    async sealingKey(ownerId) {
       const known = remembered(ownerId);
       if (known) return known;
       const [asked] = await found([ownerId]);
       return asked?.[1] ?? made(ownerId);
     },
 
-    async toOpen(ownerIds) {
-      const keys = new Map<string, SubjectKey>();
+    async openingKeys(ownerIds) {
+      const keys = new Map<string, PersonalDataKey>();
       const unknown: string[] = [];
       for (const ownerId of ownerIds) {
         const known = remembered(ownerId);

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '../../../projections/kit/sql.js';
-import type { ReadDb, ReadDbs } from '../../application/ports.js';
+import type { ReadDb, ReadDbs } from '../../application/ports/read-models.js';
 import type { Database, Statements } from './database.js';
 import { StatementFailed, type Outcome } from './pipeline.js';
 import { tenantSetting } from './tenancy.js';

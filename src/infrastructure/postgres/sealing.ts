@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { SubjectKey } from '../../application/ports.js';
+import type { PersonalDataKey } from '../../application/ports/personal-data-keys.js';
 import { newNonce, nonceBytes } from '../nonces.js';
 
 const algorithm = 'aes-256-gcm';
@@ -23,7 +23,7 @@ function decrypt(key: Buffer, sealed: Buffer, context: string): Buffer {
 const form = 'v1.';
 
 /** The sealed form is `v1.` and base64url of nonce, ciphertext and tag. */
-export const subjectKey = (dataKey: Buffer): SubjectKey => ({
+export const subjectKey = (dataKey: Buffer): PersonalDataKey => ({
   seal: (plain, context) => form + encrypt(dataKey, Buffer.from(plain), context).toString('base64url'),
   open(sealed, context) {
     if (!sealed.startsWith(form)) throw new Error('The sealed text is of a form that this version does not know.');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
-import type { Snapshots } from '../../application/ports.js';
+import type { Snapshots } from '../../application/ports/snapshots.js';
 import type { Statements } from './database.js';
 
 const snapshotRow = z.object({

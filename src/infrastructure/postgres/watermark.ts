@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { sql } from '../../../projections/kit/sql.js';
-import type { ReadModels } from '../../application/ports.js';
+import type { Watermark } from '../../application/ports/read-models.js';
 import type { Database } from './database.js';
 import { runTogether } from './pipeline.js';
 
@@ -11,7 +11,7 @@ export const projectedChannel = 'palimpsest_projected';
 const askEveryMs = 500;
 const answerWithinMs = 2_000;
 
-export interface FollowedReadModels extends ReadModels {
+export interface PostgresWatermark extends Watermark {
   close(): Promise<void>;
 }
 
@@ -21,10 +21,10 @@ interface Waiter {
 }
 
 /** Follows how far the read models named are, whichever process projects them. */
-export function followReadModels(
+export function followWatermark(
   database: Pick<Database, 'connect'>,
   projections: readonly { readonly name: string }[],
-): FollowedReadModels {
+): PostgresWatermark {
   const names = projections.map(({ name }) => name);
   const waiters = new Set<Waiter>();
   // Unknown while not connected: after a crash of Postgres the rows may be a little behind what was told before.
@@ -85,7 +85,7 @@ export function followReadModels(
 
   if (names.length > 0) void ask();
   return {
-    reached(position, timeoutMs) {
+    waitFor(position, timeoutMs) {
       if (closed) return Promise.resolve(false);
       if (names.length === 0 || (known !== undefined && known >= position)) return Promise.resolve(true);
       return new Promise((resolve) => {

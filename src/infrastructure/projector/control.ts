@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
 import { mostLag, type ProjectionControl } from '../../application/operation/context.js';
-import { BackendUnavailable, type EventLog } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
+import type { EventStore } from '../../application/ports/event-store.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import type { Statements } from '../postgres/database.js';
 import { requestsChannel } from './requests.js';
@@ -50,7 +51,7 @@ export class RebuildFailed extends Error {
 }
 
 /** Positions are sparse, so events are counted; there may be millions, so not all of them are. */
-async function countAfter(events: EventLog, position: bigint): Promise<number> {
+async function countAfter(events: EventStore, position: bigint): Promise<number> {
   let after = position < 0n ? undefined : position;
   let count = 0;
   while (count < mostLag) {
@@ -64,7 +65,7 @@ async function countAfter(events: EventLog, position: bigint): Promise<number> {
 
 export function makeProjectionControl(
   system: Statements,
-  events: EventLog,
+  events: EventStore,
   projections: readonly Projection[],
 ): PostgresProjectionControl {
   const isKnown = (name: string) => projections.some((projection) => projection.name === name);

@@ -1,10 +1,11 @@
 import { describeFault } from '../../application/gateway/gateway.js';
 import { LedgerAuditor, type AuditorOptions } from '../../application/scratchpad/maintenance/auditor.js';
-import { purgeAgain, sweep } from '../../application/scratchpad/maintenance/sweep.js';
-import type { Log, PurgeQueue } from '../../application/ports.js';
+import { repeatRecentPurges, sweep } from '../../application/scratchpad/maintenance/sweep.js';
+import type { Logger } from '../../application/ports/telemetry.js';
+import type { PurgeQueue } from '../../application/ports/work-queues.js';
 import type { SystemNeeds } from '../../application/tenancy/tenants.js';
 import { lockNumbers } from '../postgres/locks.js';
-import { startLeading, type Leading } from '../postgres/leader-lease.js';
+import { runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 
 export interface LedgerAuditorNeeds extends AuditorOptions {
@@ -12,7 +13,7 @@ export interface LedgerAuditorNeeds extends AuditorOptions {
   readonly url: string;
   readonly system: SystemNeeds;
   readonly purges: PurgeQueue;
-  readonly log: Log;
+  readonly log: Logger;
   /** Pause between two looks at the pads that were written to, in milliseconds. */
   readonly lookEveryMs?: number;
   /** Pause between two sweeps through everything that has keys, in milliseconds. */
@@ -30,7 +31,7 @@ export function startLedgerAuditor({
   lookEveryMs = 3_000,
   sweepEveryMs = 300_000,
   ...needs
-}: LedgerAuditorNeeds): Leading {
+}: LedgerAuditorNeeds): LeaderLease {
   const { url, system, purges, log } = needs;
 
   const look = async (auditor: LedgerAuditor, ended: AbortSignal) => {
@@ -45,10 +46,10 @@ export function startLedgerAuditor({
     let sweptAt = 0;
     while (!ended.aborted) {
       await surely(log, async () => {
-        const now = await system.working.runId();
+        const now = await system.working.epoch.serverRunId();
         const isRestarted = now !== runId;
         if (!isRestarted && performance.now() - sweptAt < sweepEveryMs) return;
-        if (isRestarted) await purgeAgain(system, purges);
+        if (isRestarted) await repeatRecentPurges(system, purges);
         const swept = await sweep(system, auditor, isRestarted);
         if (swept.destroyed + swept.remade > 0) log.warn({ ...swept }, 'working state did not agree with the streams');
         runId = now;
@@ -58,14 +59,14 @@ export function startLedgerAuditor({
     }
   };
 
-  return startLeading({ url, lock: lockNumbers.ledgerAuditor, name: 'ledger auditor', log }, async (_, ended) => {
+  return runAsLeader({ url, lock: lockNumbers.ledgerAuditor, name: 'ledger auditor', log }, async (_, ended) => {
     const auditor = new LedgerAuditor(system, needs);
     await Promise.all([look(auditor, ended), sweepThrough(auditor, ended)]);
   });
 }
 
 /** A backend that is away is looked for again with the next look. */
-async function surely(log: Log, work: () => Promise<unknown>): Promise<void> {
+async function surely(log: Logger, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (fault) {

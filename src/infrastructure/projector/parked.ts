@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import { StatementFailed } from '../postgres/pipeline.js';
 
 /** A stream that a read model could not follow, from the revision that failed on. */

@@ -1,6 +1,7 @@
 import { Undecodable, decode, type DecodedEvent } from '../../application/event-sourcing/codec.js';
 import { digestOf } from '../../application/kernel/canonical-json.js';
-import type { StoredEvent, SubjectKey } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
+import type { PersonalDataKey } from '../../application/ports/personal-data-keys.js';
 import { eventSchemas } from '../../domain/events.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import type { Sql } from '../../../projections/kit/sql.js';
@@ -10,18 +11,18 @@ import { faultName } from './parked.js';
 class Foreign extends Error {}
 
 /** An event on its way into read models: decoded, digested and understood once, and only when a read model asks. */
-export class Reading {
+export class ProjectableEvent {
   private readonly meant = new Map<Projection, readonly Sql[] | string>();
   private decoded: DecodedEvent | undefined;
   private digest: string | undefined;
 
   constructor(
     readonly event: StoredEvent,
-    private readonly keys: ReadonlyMap<string, SubjectKey>,
+    private readonly keys: ReadonlyMap<string, PersonalDataKey>,
   ) {}
 
   /** What the event changes in a read model, or the name of the fault that keeps the read model from following it. */
-  meaningFor(projection: Projection): readonly Sql[] | string {
+  statementsFor(projection: Projection): readonly Sql[] | string {
     const known = this.meant.get(projection);
     if (known !== undefined) return known;
     const meaning = this.understand(projection);
@@ -31,7 +32,7 @@ export class Reading {
 
   private understand(projection: Projection): readonly Sql[] | string {
     try {
-      return this.statementsFor(projection);
+      return this.follow(projection);
     } catch (fault) {
       return faultName(fault);
     }
@@ -41,7 +42,7 @@ export class Reading {
    * Throws when the read model would have to follow the event and cannot: because it is foreign, of a type or version
    * that is not known here, or refused by the read model's own handler.
    */
-  private statementsFor(projection: Projection): readonly Sql[] {
+  private follow(projection: Projection): readonly Sql[] {
     const { event } = this;
     const handler = handlerOf(projection, event.type);
     const follows = projection.onEvery !== undefined || handler !== undefined;

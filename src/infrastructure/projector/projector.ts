@@ -1,15 +1,15 @@
-import type { EventLog } from '../../application/ports.js';
+import type { EventStore } from '../../application/ports/event-store.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { projectionsFolder } from '../postgres/read-model-tables.js';
-import { startLeading, type Leading } from '../postgres/leader-lease.js';
+import { runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
 import { Term } from './term.js';
 import { answerWithinMs, type WritingNeeds } from './write-rows.js';
 
 export interface ProjectorNeeds extends WritingNeeds {
   /** The database owner's URL. */
   readonly url: string;
-  readonly events: EventLog;
+  readonly events: EventStore;
   readonly projections: readonly Projection[];
   /** Events per transaction, at most. */
   readonly batchSize?: number;
@@ -21,8 +21,12 @@ export interface ProjectorNeeds extends WritingNeeds {
  * Keeps the read models up to the log, in one process per database; `migrate` must have run. Whatever dies, it goes on
  * from the checkpoint, which moves with the rows in one transaction.
  */
-export function startProjector({ batchSize = 1_000, folder = projectionsFolder, ...needs }: ProjectorNeeds): Leading {
-  return startLeading(
+export function startProjector({
+  batchSize = 1_000,
+  folder = projectionsFolder,
+  ...needs
+}: ProjectorNeeds): LeaderLease {
+  return runAsLeader(
     {
       url: needs.url,
       lock: lockNumbers.projector,

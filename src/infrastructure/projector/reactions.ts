@@ -2,35 +2,29 @@ import type { Client } from 'pg';
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
 import { decode, ownersOf } from '../../application/event-sourcing/codec.js';
-import {
-  BackendUnavailable,
-  OutcomeUnknown,
-  type EventLog,
-  type Log,
-  type Metrics,
-  type StoredEvent,
-  type SubjectKey,
-  type SubjectKeys,
-} from '../../application/ports.js';
+import { BackendUnavailable, OutcomeUnknown } from '../../application/faults/errors.js';
+import type { EventStore, StoredEvent } from '../../application/ports/event-store.js';
+import type { Logger, Metrics } from '../../application/ports/telemetry.js';
+import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import type { Reaction } from '../../application/reactions/reaction.js';
 import { isOutage } from '../postgres/faults.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
-import { over, startLeading, type Leading } from '../postgres/leader-lease.js';
+import { over, runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { faultName } from './parked.js';
-import { Turns } from './turns.js';
+import { Mutex } from './turns.js';
 import { answerWithinMs } from './write-rows.js';
 
 export interface ReactionsNeeds {
   /** The database owner's URL. */
   readonly url: string;
-  readonly events: EventLog;
-  readonly subjects: SubjectKeys;
+  readonly events: EventStore;
+  readonly subjects: PersonalDataKeys;
   readonly reactions: readonly Reaction[];
   /** Told how far the log is known to reach, before the effects of what was read. */
   readonly saw?: (position: bigint) => void;
-  readonly log: Log;
+  readonly log: Logger;
   readonly metrics: Metrics;
   /** First pause before a failed effect is tried again, in milliseconds; it doubles with each try. */
   readonly pauseMs?: number;
@@ -50,8 +44,8 @@ const noteEveryMs = 1_000;
  * process per database. An effect that fails is tried again with growing pauses; after ten tries it is parked, listed and
  * counted, and the others go on. While a backend is away nothing is parked: the effect waits for it.
  */
-export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs }: ReactionsNeeds): Leading =>
-  startLeading(
+export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs }: ReactionsNeeds): LeaderLease =>
+  runAsLeader(
     {
       url: needs.url,
       lock: lockNumbers.reactions,
@@ -63,7 +57,7 @@ export const startReactions = ({ pauseMs = 100, saw = () => undefined, ...needs 
     (client, ended) => new ReactionsTerm({ ...needs, pauseMs, saw }, client, ended).run(),
   );
 
-const none: ReadonlyMap<string, SubjectKey> = new Map();
+const none: ReadonlyMap<string, PersonalDataKey> = new Map();
 
 const parkedRow = z.object({
   reaction: z.string(),
@@ -75,7 +69,7 @@ const parkedRow = z.object({
 class ReactionsTerm {
   private checkpoint = -1n;
   private notedAt = 0;
-  private readonly turns = new Turns();
+  private readonly turns = new Mutex();
   private readonly over: AbortSignal;
   private readonly failed = new AbortController();
   private readonly types: ReadonlySet<string>;
@@ -91,7 +85,7 @@ class ReactionsTerm {
 
   async run(): Promise<void> {
     await this.loadCheckpoint();
-    for (const { forget } of this.needs.reactions) forget?.();
+    for (const { reset: forget } of this.needs.reactions) forget?.();
     await this.retryParked();
     const subscription = this.needs.events.subscribe(
       this.checkpoint < 0n ? undefined : this.checkpoint,
@@ -144,7 +138,7 @@ class ReactionsTerm {
   private laneOf(event: StoredEvent): string | undefined {
     const lanes = this.needs.reactions
       .filter(({ on }) => Object.hasOwn(on, event.type))
-      .map(({ apart }) => apart?.[event.type]?.(event));
+      .map(({ partitionBy: apart }) => apart?.[event.type]?.(event));
     return lanes.every((lane) => lane === lanes[0]) ? lanes[0] : undefined;
   }
 
@@ -173,7 +167,7 @@ class ReactionsTerm {
   }
 
   private async once(reaction: Reaction, event: StoredEvent): Promise<void> {
-    const keys = reaction.sealed ? none : await this.needs.subjects.toOpen(ownersOf([event]));
+    const keys = reaction.sealed ? none : await this.needs.subjects.openingKeys(ownersOf([event]));
     await reaction.on[event.type]?.(decode(event, keys));
   }
 
@@ -217,7 +211,7 @@ class ReactionsTerm {
   }
 
   private note(position: bigint): Promise<void> {
-    return this.turns.run(async () => {
+    return this.turns.runExclusive(async () => {
       if (position <= this.checkpoint) return;
       const statement = sql`
         update palimpsest.reaction_checkpoints set position = ${position}
@@ -230,7 +224,7 @@ class ReactionsTerm {
   }
 
   private write(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
-    return this.turns.run(() => runTogether(this.client, statements, answerWithinMs));
+    return this.turns.runExclusive(() => runTogether(this.client, statements, answerWithinMs));
   }
 }
 

@@ -1,6 +1,6 @@
 import { escapeIdentifier, type Client } from 'pg';
 import type { Projection } from '../../../projections/kit/projection.js';
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import { appRoleOfUrl } from '../postgres/app-role.js';
 import { connectAlone, readModelSchema } from '../postgres/database.js';
 import { forgetPrepared } from '../postgres/pipeline.js';
@@ -9,7 +9,7 @@ import { formOf, makeTables } from '../postgres/read-model-tables.js';
 import { inTransaction } from '../postgres/transaction.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import type { Term } from './term.js';
-import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
+import { answerWithinMs, readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
 export interface Rebuilt {
   /** How many events of the log were read. */
@@ -32,12 +32,12 @@ export async function rebuild(term: Term, projection: Projection): Promise<Rebui
   const schema = `rebuild_${projection.name}`;
   const client = await connectAlone(url, { schema, durable: false, statementTimeoutMs: answerWithinMs }, log);
   try {
-    const beside = new Beside(term, projection, client, schema);
+    const beside = new ShadowTables(term, projection, client, schema);
     await beside.make();
     while (await beside.readOn()) term.over.throwIfAborted();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await term.inTurn(() => beside.takePlace());
+        await term.inTurn(() => beside.swapIn());
         log.info({ projection: projection.name, events: beside.events }, 'rebuilt');
         return { events: beside.events, position: term.checkpoint };
       } catch (fault) {
@@ -55,7 +55,7 @@ const isCode = (fault: unknown, code: string): boolean =>
   fault instanceof Error && 'code' in fault && fault.code === code;
 
 /** The tables beside the live ones, in a schema of their own: the same statements fill them, under another search path. */
-class Beside {
+class ShadowTables {
   events = 0;
   private position = -1n;
   private readonly parkedAs: string;
@@ -89,7 +89,7 @@ class Beside {
   }
 
   /** In the projector's turn: no other rows are written meanwhile. */
-  async takePlace(): Promise<void> {
+  async swapIn(): Promise<void> {
     for (;;) {
       const page = await this.nextPage();
       const due = page.filter(({ position }) => position <= this.term.checkpoint);
@@ -128,7 +128,7 @@ class Beside {
       this.parkedAs,
     ]);
     await client.query(`drop schema ${escapeIdentifier(schema)}`);
-    const { text, values } = term.stay(this.projection);
+    const { text, values } = term.assertCheckpoint(this.projection);
     await client.query(text, [...values]);
   }
 
@@ -148,7 +148,7 @@ class Beside {
     this.events += events.length;
   }
 
-  private rows(): Rows {
+  private rows(): WriteTarget {
     return {
       client: this.client,
       projections: [this.projection],

@@ -1,9 +1,9 @@
 import type { Projection } from '../../../projections/kit/projection.js';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import { ParkedStreams, unparkStatement, type ParkedStream } from './parked.js';
 import type { Term } from './term.js';
-import { readAhead, writeRows, type Rows } from './write-rows.js';
+import { readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
 /**
  * Takes up a read model's parked streams again, each where it failed, in the order they were parked. One that fails
@@ -51,7 +51,7 @@ class Retry {
     return false;
   }
 
-  private rows(last: StoredEvent | undefined): Rows {
+  private rows(last: StoredEvent | undefined): WriteTarget {
     const { name } = this.projection;
     return {
       client: this.term.client,

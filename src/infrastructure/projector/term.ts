@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { Projection } from '../../../projections/kit/projection.js';
-import type { StoredEvent } from '../../application/ports.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { formOf } from '../postgres/read-model-tables.js';
@@ -13,8 +13,8 @@ import type { ProjectorNeeds } from './projector.js';
 import { rebuild, type Rebuilt } from './rebuild.js';
 import { Requests } from './requests.js';
 import { retryParked } from './retry.js';
-import { Turns } from './turns.js';
-import { answerWithinMs, readAhead, writeRows, type Rows } from './write-rows.js';
+import { Mutex } from './turns.js';
+import { answerWithinMs, readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
 /** No command waits until these are in the rows, and they come in thousands: a transaction for each handful is waste. */
 const unhurried = { types: new Set(['scratchpad.entry_appended']), ms: 40 };
@@ -34,7 +34,7 @@ export class Term {
   /** Aborted once the term is over, for whatever reason. */
   readonly over: AbortSignal;
   private live: readonly Projection[] = [];
-  private readonly turns = new Turns();
+  private readonly turns = new Mutex();
   private writing: Promise<void> = Promise.resolve();
   private readonly failed = new AbortController();
 
@@ -51,12 +51,12 @@ export class Term {
     const requests = new Requests(this);
     await requests.listen();
     await this.parked.load(this.client);
-    const behind = await this.takeStock();
+    const behind = await this.loadCheckpoints();
     const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
       events: (batch) => this.guarded(() => this.project(batch)),
       // Nobody awaits this: `guarded` has ended the term with the fault, and `run` throws it.
       caughtUp: (position) => void this.guarded(() => this.skipTo(position)).catch(() => undefined),
-      unhurried,
+      deferrable: unhurried,
     });
     const aside = this.guarded(async () => {
       for (const projection of this.live) await retryParked(this, projection);
@@ -82,7 +82,7 @@ export class Term {
 
   /** What touches the rows or the checkpoint happens in turns, on the connection that holds the lock. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.turns.run(() => {
+    return this.turns.runExclusive(() => {
       this.over.throwIfAborted();
       return work();
     });
@@ -105,7 +105,7 @@ export class Term {
   }
 
   /** Makes sure of the checkpoint, as a read model joins that is now at it. */
-  stay(joining: Projection): Sql {
+  assertCheckpoint(joining: Projection): Sql {
     return this.advance(this.checkpoint, this.with(joining));
   }
 
@@ -143,7 +143,7 @@ export class Term {
     });
   }
 
-  private rows(): Rows {
+  private rows(): WriteTarget {
     return {
       client: this.client,
       projections: this.live,
@@ -167,7 +167,7 @@ export class Term {
   }
 
   /** Finds where the read models are. Those that another version made, or that were not followed, are answered. */
-  private async takeStock(): Promise<readonly Projection[]> {
+  private async loadCheckpoints(): Promise<readonly Projection[]> {
     const { projections, folder } = this.needs;
     const { rows } = await this.client.query('select name, form, position from palimpsest.projections');
     const kept = new Map(

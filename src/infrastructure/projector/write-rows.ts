@@ -1,18 +1,20 @@
 import type { ClientBase } from 'pg';
 import { ownersOf } from '../../application/event-sourcing/codec.js';
-import type { Log, Metrics, StoredEvent, SubjectKeys } from '../../application/ports.js';
+import type { Logger, Metrics } from '../../application/ports/telemetry.js';
+import type { StoredEvent } from '../../application/ports/event-store.js';
+import type { PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import { forRows, type Sql } from '../../../projections/kit/sql.js';
 import { isOutage } from '../postgres/faults.js';
 import { runTogether, StatementFailed } from '../postgres/pipeline.js';
 import { faultName, parkStatement, type ParkedStreams } from './parked.js';
-import { Reading } from './projectable-event.js';
+import { ProjectableEvent } from './projectable-event.js';
 
 /** How long one batch may take, in milliseconds; longer means that the connection is lost. */
 export const answerWithinMs = 30_000;
 
 /** Where rows go, and what else is written with them. */
-export interface Rows {
+export interface WriteTarget {
   readonly client: ClientBase;
   readonly projections: readonly Projection[];
   readonly parked: ParkedStreams;
@@ -25,8 +27,8 @@ export interface Rows {
 }
 
 export interface WritingNeeds {
-  readonly subjects: SubjectKeys;
-  readonly log: Log;
+  readonly subjects: PersonalDataKeys;
+  readonly log: Logger;
   readonly metrics: Metrics;
 }
 
@@ -35,10 +37,10 @@ export async function readAhead(
   { subjects }: Pick<WritingNeeds, 'subjects'>,
   projections: readonly Projection[],
   events: readonly StoredEvent[],
-): Promise<readonly Reading[]> {
-  const keys = await subjects.toOpen(ownersOf(events));
-  const readings = events.map((event) => new Reading(event, keys));
-  for (const reading of readings) for (const projection of projections) reading.meaningFor(projection);
+): Promise<readonly ProjectableEvent[]> {
+  const keys = await subjects.openingKeys(ownersOf(events));
+  const readings = events.map((event) => new ProjectableEvent(event, keys));
+  for (const reading of readings) for (const projection of projections) reading.statementsFor(projection);
   return readings;
 }
 
@@ -47,10 +49,13 @@ export async function readAhead(
  * stream for that read model, in the same transaction; other streams and other read models go on. Throws on outages,
  * and when `first` is refused; then nothing was written.
  */
-export const writeRows = (rows: Rows, needs: WritingNeeds, readings: readonly Reading[]): Promise<void> =>
-  write(rows, needs, readings);
+export const writeRows = (
+  rows: WriteTarget,
+  needs: WritingNeeds,
+  readings: readonly ProjectableEvent[],
+): Promise<void> => write(rows, needs, readings);
 
-interface Line {
+interface StatementGroup {
   readonly statement: Sql;
   readonly projection: Projection;
   /** What the statement does the work of. */
@@ -64,9 +69,9 @@ interface Park {
 }
 
 async function write(
-  rows: Rows,
+  rows: WriteTarget,
   needs: WritingNeeds,
-  readings: readonly Reading[],
+  readings: readonly ProjectableEvent[],
   refused: ReadonlyMap<Projection, string> = new Map(),
 ): Promise<void> {
   const last = readings.at(-1)?.event;
@@ -97,18 +102,18 @@ async function write(
 }
 
 function plan(
-  rows: Rows,
-  readings: readonly Reading[],
+  rows: WriteTarget,
+  readings: readonly ProjectableEvent[],
   refused: ReadonlyMap<Projection, string>,
-): { readonly lines: readonly Line[]; readonly parks: readonly Park[] } {
-  const lines: Line[] = [];
+): { readonly lines: readonly StatementGroup[]; readonly parks: readonly Park[] } {
+  const lines: StatementGroup[] = [];
   const parks: Park[] = [];
   for (const projection of rows.projections) {
     const parkedHere = new Set<string>();
     for (const reading of readings) {
       const { event } = reading;
       if (parkedHere.has(event.stream) || rows.parked.has(rows.parkedAs(projection), event.stream)) continue;
-      const meant = refused.get(projection) ?? reading.meaningFor(projection);
+      const meant = refused.get(projection) ?? reading.statementsFor(projection);
       if (typeof meant !== 'string') {
         for (const statement of meant) addLine(lines, { statement, projection, rows: [statement] });
       } else {
@@ -121,7 +126,7 @@ function plan(
 }
 
 /** One statement for all rows of a line. */
-function inOne({ statement, rows }: Line): Sql {
+function inOne({ statement, rows }: StatementGroup): Sql {
   const { many } = statement;
   if (!many || rows.length === 1) return statement;
   return forRows(
@@ -131,7 +136,7 @@ function inOne({ statement, rows }: Line): Sql {
 }
 
 /** A statement that can do the work of its neighbour too takes it over. */
-function addLine(lines: Line[], line: Line): void {
+function addLine(lines: StatementGroup[], line: StatementGroup): void {
   const neighbour = lines.at(-1);
   const joins =
     neighbour?.projection === line.projection &&
@@ -141,7 +146,7 @@ function addLine(lines: Line[], line: Line): void {
   else lines.push(line);
 }
 
-function noteParked(rows: Rows, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
+function noteParked(rows: WriteTarget, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
   rows.parked.add(rows.parkedAs(projection), event.stream, event.revision);
   metrics.count('palimpsest_projection_parked_total', { projection: projection.name });
   const { stream, revision, id } = event;

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { BackendUnavailable } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
 
 const connectedWithinMs = 5_000;
 

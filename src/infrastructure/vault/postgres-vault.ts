@@ -5,10 +5,10 @@ import {
   Unsealable,
   type Activation,
   type StagedVersion,
-  type Vault,
+  type CredentialVault,
   type VersionRef,
 } from '../../application/ports/credential-vault.js';
-import { gathered } from '../../application/kernel/concurrency/batcher.js';
+import { batcher } from '../../application/kernel/concurrency/batcher.js';
 import type { Statements } from '../postgres/database.js';
 import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';
@@ -141,11 +141,11 @@ async function activateAll(system: Statements, named: readonly Named[]): Promise
 }
 
 /** The vault's rows in Postgres, on the system's side: tenants' connections cannot read the table. */
-export function makePostgresVault(system: Statements, kms: Kms): Vault {
+export function makePostgresVault(system: Statements, kms: Kms): CredentialVault {
   const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
 
-  const store = gathered<Sealed, Stored>(mostTogether, (versions) => storeAll(system, versions));
-  const activate = gathered<Named, Activation>(mostTogether, (named) => activateAll(system, named));
+  const store = batcher<Sealed, Stored>(mostTogether, (versions) => storeAll(system, versions));
+  const activate = batcher<Named, Activation>(mostTogether, (named) => activateAll(system, named));
 
   return {
     async stage(version, value, condition) {
@@ -170,7 +170,7 @@ export function makePostgresVault(system: Statements, kms: Kms): Vault {
         delete from palimpsest.sealed_credentials where id = ${id} and owner_id = ${ownerId} and event_position is null`);
     },
 
-    async holds(ownerId, provider) {
+    async has(ownerId, provider) {
       const rows = await one(sql`
         select 1 from palimpsest.sealed_credentials
         where owner_id = ${ownerId} and provider = ${provider} and event_position is not null limit 1`);

@@ -1,4 +1,4 @@
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { describeFault } from '../../application/gateway/gateway.js';
 
 export interface Reaper {
@@ -6,7 +6,7 @@ export interface Reaper {
 }
 
 /** Looks for stale enrollments again and again, one look at a time. What a look meets is told to the log. */
-export function startReaper(reap: () => Promise<number>, log: Log, everyMs = 15_000): Reaper {
+export function startReaper(reap: () => Promise<number>, log: Logger, everyMs = 15_000): Reaper {
   let closed = false;
   let looking: Promise<void> = Promise.resolve();
   const look = async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { BackendUnavailable } from '../../application/ports.js';
+import { BackendUnavailable } from '../../application/faults/errors.js';
 import { KeyUnavailable, type Kms } from './kms.js';
 
 export const transitKmsName = 'transit';

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 
 /** One line for each request when it is over: the route as declared, never the URL, whose words are the caller's. */
 export const accessLog =
-  (log: Log): RequestHandler =>
+  (log: Logger): RequestHandler =>
   (request, response, next) => {
     const begun = performance.now();
     response.on('close', () => {

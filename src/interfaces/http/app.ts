@@ -2,7 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Gateway } from '../../application/gateway/gateway.js';
 import type { Operation } from '../../application/operation/operation.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { accessLog } from './access-log.js';
 import { apiDocument } from '../rest/api-document.js';
 import { docsPage } from '../rest/docs.js';
@@ -13,7 +13,7 @@ import { restRouter } from '../rest/router.js';
 export interface RestNeeds {
   readonly operations: readonly Operation[];
   readonly gateway: Gateway;
-  readonly log: Log;
+  readonly log: Logger;
   /** One for each backend, by the name that `/readyz` shows. */
   readonly checks: Checks;
   readonly exposition: Exposition;

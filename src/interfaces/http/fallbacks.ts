@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { describeFault } from '../../application/gateway/gateway.js';
 import { isUuid } from '../../application/kernel/ids.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
 import { sendRefusal } from './reply.js';
 
@@ -34,7 +34,7 @@ export const refuseWhile =
 
 /** The last word on what was thrown outside the gateway. */
 export const answerFault =
-  (log: Log) =>
+  (log: Logger) =>
   (fault: unknown, request: Request, response: Response, _next: NextFunction): void => {
     if (response.headersSent) response.destroy();
     // A path that cannot be decoded names nothing.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { LiveReply, Told } from '../../application/gateway/live-stream.js';
+import type { LiveStream, LiveMessage } from '../../application/gateway/live-stream.js';
 
 /** A comment goes out this often when nothing else does, so that nothing between takes the connection for dead. */
 const beatEveryMs = 10_000;
@@ -16,7 +16,7 @@ const retryMs = 1_000;
 export async function sendEvents(
   response: ServerResponse,
   headers: readonly string[],
-  events: LiveReply,
+  events: LiveStream,
   ending: AbortSignal,
 ): Promise<void> {
   const leave = () => void events.return();
@@ -49,7 +49,7 @@ export async function sendEvents(
 }
 
 /** JSON has no line breaks of its own, so the data is one line. */
-const blockOf = ({ id, event, data }: Told): string =>
+const blockOf = ({ id, event, data }: LiveMessage): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
 async function written(response: ServerResponse, block: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Operation } from '../../application/operation/operation.js';
 import { invalid } from '../../application/kernel/validation.js';
 
 /** What the HTTP request says for every call that it carries. */
-export interface Told {
+export interface RequestContext {
   readonly token: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
@@ -19,7 +19,7 @@ const besides = {
 /** Turns the call of a tool into a call of the gateway. The scratchpad is the request's or the key's, never an argument. */
 export function callOf(
   operation: Operation,
-  { token, headers }: Told,
+  { token, headers }: RequestContext,
   input: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>> = {},
 ): Call {

@@ -5,7 +5,7 @@ import type { Authenticate } from '../../application/access/authenticate.js';
 import { describeFault, type Gateway } from '../../application/gateway/gateway.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { invalid } from '../../application/kernel/validation.js';
-import type { Log } from '../../application/ports.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 import { toolsOf } from '../../application/operation/tools.js';
 import { refuse, type Issue } from '../../domain/kernel/refusal.js';
 import { readBody } from '../http/body.js';
@@ -21,7 +21,7 @@ export interface McpNeeds {
   readonly operations: readonly Operation[];
   readonly gateway: Gateway;
   readonly authenticate: Authenticate;
-  readonly log: Log;
+  readonly log: Logger;
   readonly version: string;
   /** Names under which clients reach this server, beside those of loopback. */
   readonly hosts: readonly string[];

@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { Caller } from '../../application/access/caller.js';
 import type { Gateway } from '../../application/gateway/gateway.js';
-import { callOf, type Told } from './call.js';
+import { callOf, type RequestContext } from './call.js';
 import { unknown } from './protocol-errors.js';
 import { resultOf } from './result.js';
 import { pageOfTools, type Offer } from './tools.js';
@@ -11,7 +11,7 @@ export interface Serving {
   readonly gateway: Gateway;
   readonly version: string;
   readonly caller: Caller;
-  readonly told: Told;
+  readonly told: RequestContext;
   /** Called with the correlation id of each call. */
   readonly answered: (correlationId: string) => void;
 }

@@ -1,6 +1,6 @@
 import { Router, type RequestHandler } from 'express';
 import type { Gateway } from '../../application/gateway/gateway.js';
-import { LiveReply } from '../../application/gateway/live-stream.js';
+import { LiveStream } from '../../application/gateway/live-stream.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import { callsOf } from './call.js';
@@ -61,7 +61,7 @@ function answer(operation: Operation, path: string, gateway: Gateway, ending: Ab
     const { correlationId, result } = await gateway(call);
     response.locals['correlationId'] = correlationId;
     if (isRefusal(result)) sendRefusal(request, response, result, correlationId);
-    else if (result.data instanceof LiveReply)
+    else if (result.data instanceof LiveStream)
       await sendEvents(response, successHeaders(result, correlationId), result.data, ending);
     else if (operation.kind !== 'stream') sendSuccess(response, operation, result, correlationId);
     // A stream operation's type makes it answer an async iterable.

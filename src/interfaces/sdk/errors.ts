@@ -7,7 +7,7 @@ import type { Issue, RefusalCode } from '../../domain/kernel/refusal.js';
 export type ErrorCode = RefusalCode | 'connection_failed' | 'unexpected_answer';
 
 /** What an error tells besides its message. */
-interface Told {
+interface ErrorDetails {
   readonly code: ErrorCode;
   readonly status?: number | undefined;
   readonly reason?: string | undefined;
@@ -45,7 +45,7 @@ export class PalimpsestError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
 
   /** @internal The client makes it. */
-  constructor(message: string, told: Told) {
+  constructor(message: string, told: ErrorDetails) {
     super(message);
     this.code = told.code;
     this.status = told.status;

@@ -1,4 +1,4 @@
-import { gathered } from '../../../src/application/kernel/concurrency/batcher.js';
+import { batcher } from '../../../src/application/kernel/concurrency/batcher.js';
 
 /** Runs that end when they are told to. */
 function told() {
@@ -18,7 +18,7 @@ function told() {
 describe('what is asked for one by one', () => {
   it('goes together when it is asked in the same moment, and each gets its own answer', async () => {
     const { run, end, items } = told();
-    const ask = gathered(10, run);
+    const ask = batcher(10, run);
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
     await new Promise(setImmediate);
     await end();
@@ -28,7 +28,7 @@ describe('what is asked for one by one', () => {
 
   it('gathers while a run is under way and goes as the next, a number at a time', async () => {
     const { run, end, items } = told();
-    const ask = gathered(2, run);
+    const ask = batcher(2, run);
     const first = ask(1);
     await new Promise(setImmediate);
     const later = Promise.all([ask(2), ask(3), ask(4)]);
@@ -41,7 +41,7 @@ describe('what is asked for one by one', () => {
 
   it('fails with the run that it went with, and no other does', async () => {
     const { run, end } = told();
-    const ask = gathered(2, run);
+    const ask = batcher(2, run);
     const both = Promise.allSettled([ask(1), ask(2)]);
     const next = ask(3);
     await new Promise(setImmediate);
@@ -52,7 +52,7 @@ describe('what is asked for one by one', () => {
   });
 
   it('fails when a run does not answer as often as it was asked', async () => {
-    const ask = gathered<number, string>(2, () => Promise.resolve([]));
+    const ask = batcher<number, string>(2, () => Promise.resolve([]));
     await expect(ask(1)).rejects.toThrow('as often as it was asked');
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { derivedId } from '../../../src/application/kernel/ids.js';
 import { agentIdOf } from '../../../src/application/enrollment/fence.js';
-import type { EventLog } from '../../../src/application/ports.js';
+import type { EventStore } from '../../../src/application/ports/event-store.js';
 import type { Answer, Call, Caller } from './caller.js';
 import { audited, auditedEntries, listed } from './ledger.js';
 import { newPad, newPerson, newThread, type Pad, type Person } from './people.js';
@@ -12,7 +12,7 @@ export interface Sight {
   readonly admin: Caller;
   readonly redis: Redis;
   /** The streams themselves, which no read model lags behind. */
-  readonly log: Pick<EventLog, 'readStream'>;
+  readonly log: Pick<EventStore, 'readStream'>;
   /** How many sealed versions of an owner's the vault has in use. */
   readonly inUse: (ownerId: string) => Promise<number>;
 }
@@ -123,7 +123,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
     designed: [
       'after:events.append(thread.scratchpad_attached)',
       'after:events.append(scratchpad.created)',
-      'after:working.create',
+      'after:working.keys.create',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -149,7 +149,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.entry.append',
-    designed: ['after:working.append', 'after:events.append(scratchpad.entry_appended)'],
+    designed: ['after:working.ledger.append', 'after:events.append(scratchpad.entry_appended)'],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -171,7 +171,11 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.content.set',
-    designed: ['after:working.stage', 'after:events.append(scratchpad.content_set)', 'after:working.promote'],
+    designed: [
+      'after:working.content.stage',
+      'after:events.append(scratchpad.content_set)',
+      'after:working.content.promote',
+    ],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -189,7 +193,11 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.content.clear',
-    designed: ['after:working.stage', 'after:events.append(scratchpad.content_cleared)', 'after:working.promote'],
+    designed: [
+      'after:working.content.stage',
+      'after:events.append(scratchpad.content_cleared)',
+      'after:working.content.promote',
+    ],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -204,9 +212,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.entry.clear',
     designed: [
-      'after:working.clearEntries',
+      'after:working.ledger.clear',
       'after:events.append(scratchpad.entries_cleared)',
-      'after:working.forgetCleared',
+      'after:working.ledger.dropCleared',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -252,7 +260,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
     designed: [
       'after:events.append(thread.scratchpad_detached)',
       'after:events.append(scratchpad.deleted)',
-      'after:working.destroy',
+      'after:working.keys.destroy',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -270,7 +278,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
     designed: [
       'after:events.append(thread.deleted)',
       'after:events.append(scratchpad.deleted)',
-      'after:working.destroy',
+      'after:working.keys.destroy',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -290,7 +298,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
       'after:events.append(user.erased)',
       'after:events.append(thread.deleted)',
       'after:events.append(scratchpad.deleted)',
-      'after:working.destroy',
+      'after:working.keys.destroy',
       'after:vault.destroyOwner',
       'after:subjects.destroy',
     ],
@@ -341,7 +349,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
     designed: [
       'after:events.append(thread.scratchpad_attached)',
       'after:events.append(scratchpad.created)',
-      'after:working.create',
+      'after:working.keys.create',
       'after:events.append(research.started)',
     ],
     async prepare(sight) {

@@ -2,7 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { credentialIdOf } from '../../../src/application/enrollment/fence.js';
 import { newId } from '../../../src/application/kernel/ids.js';
-import type { Entry, EventLog, PadRef, WorkingState } from '../../../src/application/ports.js';
+import type { Entry } from '../../../src/application/ports/ledger-store.js';
+import type { EventStore } from '../../../src/application/ports/event-store.js';
+import type { PadRef } from '../../../src/application/ports/pad-keys.js';
+import type { ScratchpadStore } from '../../../src/application/ports/scratchpad-store.js';
 import type { Caller } from './caller.js';
 import { newPad, newPerson, newThread } from './people.js';
 
@@ -10,8 +13,8 @@ import { newPad, newPerson, newThread } from './people.js';
 export interface Bench {
   readonly admin: Caller;
   readonly redis: Redis;
-  readonly working: WorkingState;
-  readonly log: Pick<EventLog, 'append' | 'readStream'>;
+  readonly working: ScratchpadStore;
+  readonly log: Pick<EventStore, 'append' | 'readStream'>;
 }
 
 /** Something half done that only the worker finishes. */
@@ -80,16 +83,16 @@ async function gone(bench: Bench, pad: PadRef): Promise<readonly string[]> {
   ];
 }
 
-const purging = ['purges.purge', 'working.destroy', 'events.append(scratchpad.purged)'];
+const purging = ['purges.purge', 'working.keys.destroy', 'events.append(scratchpad.purged)'];
 
 export const leftovers: readonly Leftover[] = [
   {
     name: 'an entry that nobody told of',
-    effects: ['events.append(scratchpad.entry_appended)', 'working.settled'],
+    effects: ['events.append(scratchpad.entry_appended)', 'working.dirtyPads.markClean'],
     async leave(bench) {
       const pad = await written(bench);
       const entry = oldEntry('four');
-      await bench.working.append(pad, entry);
+      await bench.working.ledger.append(pad, entry);
       return async () => {
         const times = await told(bench, pad, 'scratchpad.entry_appended', { entryId: entry.id, index: 4 });
         return unless(times === 1, `it is told ${times} times`);
@@ -98,7 +101,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'an entry that was pushed twice',
-    effects: ['events.append(scratchpad.entry_repeated)', 'working.markRepeated'],
+    effects: ['events.append(scratchpad.entry_repeated)', 'working.repair.markDuplicate'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.rpush(pad.keys.entries, (await bench.redis.lindex(pad.keys.entries, 1)) ?? '');
@@ -113,10 +116,10 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a clear that went half way',
-    effects: ['events.append(scratchpad.entries_cleared)', 'working.forgetCleared'],
+    effects: ['events.append(scratchpad.entries_cleared)', 'working.ledger.dropCleared'],
     async leave(bench) {
       const pad = await written(bench);
-      await bench.working.clearEntries(pad, randomUUID());
+      await bench.working.ledger.clear(pad, randomUUID());
       return async () => {
         const times = await told(bench, pad, 'scratchpad.entries_cleared', { count: 3 });
         return [
@@ -128,13 +131,13 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'content that was committed and is not shown',
-    effects: ['working.promote'],
+    effects: ['working.content.promote'],
     async leave(bench) {
       const pad = await written(bench);
       await pad.caller.done('PUT', `/v1/scratchpads/${pad.scratchpadId}/content`, { content: 'new' });
       const last = (await bench.log.readStream(`scratchpad-${pad.scratchpadId}`)).at(-1);
       await bench.redis.hset(pad.keys.content, { revision: '1', body: 'old' });
-      await bench.working.stage(pad, 2, last?.id ?? '', 'new');
+      await bench.working.content.stage(pad, 2, last?.id ?? '', 'new');
       return async () => {
         const { revision, body, ...others } = await bench.redis.hgetall(pad.keys.content);
         const staged = Object.keys(others).filter((field) => field.startsWith('stage'));
@@ -147,7 +150,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a ledger that lost its end',
-    effects: ['events.append(scratchpad.entries_lost)', 'working.mend'],
+    effects: ['events.append(scratchpad.entries_lost)', 'working.repair.fastForward'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.rpop(pad.keys.entries, 2);
@@ -162,7 +165,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a ledger whose entries have moved',
-    effects: ['working.rearrange'],
+    effects: ['working.repair.reorder'],
     async leave(bench) {
       const pad = await written(bench);
       const before = await elementsOf(bench, pad);
@@ -174,7 +177,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a pad whose keys are gone',
-    effects: ['events.append(scratchpad.entries_lost)', 'working.create'],
+    effects: ['events.append(scratchpad.entries_lost)', 'working.keys.create'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.del(pad.keys.content, pad.keys.entries);
@@ -210,7 +213,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a slot whose pad was not made',
-    effects: ['events.append(scratchpad.created)', 'working.create'],
+    effects: ['events.append(scratchpad.created)', 'working.keys.create'],
     async leave(bench) {
       const { id: ownerId, caller } = await newPerson(bench.admin, 'Ada');
       const threadId = await newThread(caller);
@@ -240,7 +243,7 @@ export const leftovers: readonly Leftover[] = [
     async leave(bench) {
       const pad = await written(bench);
       await pad.caller.done('DELETE', `/v1/scratchpads/${pad.scratchpadId}`);
-      await bench.working.create(pad, new Date().toISOString());
+      await bench.working.keys.create(pad, new Date().toISOString());
       return () => gone(bench, pad);
     },
   },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { openEventLog } from '../../../src/infrastructure/eventstore/event-store.js';
+import { openEventStore } from '../../../src/infrastructure/eventstore/event-store.js';
 import { quiet } from '../../support/quiet.js';
 import type { Home } from './home.js';
 
@@ -44,7 +44,7 @@ async function rows(home: Home): Promise<[string, string][]> {
 
 async function events(home: Home): Promise<string> {
   const port = readFileSync(join(home.folder, 'eventstore.port'), 'utf8').trim();
-  const log = openEventLog(`esdb://127.0.0.1:${port}?tls=false`, quiet);
+  const log = openEventStore(`esdb://127.0.0.1:${port}?tls=false`, quiet);
   try {
     return JSON.stringify(await log.readAll(undefined, 1_000_000), (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,

@@ -1,10 +1,10 @@
-import type { EventLog, StoredEvent } from '../../ports.js';
+import type { EventStore, StoredEvent } from '../../ports/event-store.js';
 
 const pageSize = 200;
 
 /** Events of several streams after a position and up to another, merged in the order of the log, in batches. */
-export async function* missed(
-  log: EventLog,
+export async function* catchUp(
+  log: EventStore,
   streams: readonly string[],
   after: bigint,
   upTo: bigint,
@@ -35,13 +35,13 @@ class Unread {
   private over = false;
 
   private constructor(
-    private readonly log: EventLog,
+    private readonly log: EventStore,
     private readonly stream: string,
     private revision: number,
     private readonly upTo: bigint,
   ) {}
 
-  static async open(log: EventLog, stream: string, after: bigint, upTo: bigint): Promise<Unread> {
+  static async open(log: EventStore, stream: string, after: bigint, upTo: bigint): Promise<Unread> {
     return new Unread(log, stream, await firstRevisionAfter(log, stream, after), upTo);
   }
 
@@ -72,9 +72,9 @@ class Unread {
  * Revision of a stream's first event after a position. Whoever comes back missed little of a stream that may be long, so
  * the search goes back from its end in growing steps.
  */
-async function firstRevisionAfter(log: EventLog, stream: string, after: bigint): Promise<number> {
+async function firstRevisionAfter(log: EventStore, stream: string, after: bigint): Promise<number> {
   if (after <= 0n) return 0;
-  const last = await log.last(stream);
+  const last = await log.lastEvent(stream);
   if (!last || last.position <= after) return (last?.revision ?? -1) + 1;
   const isAfter = async (revision: number) => {
     const [event] = await log.readStream(stream, revision, 1);

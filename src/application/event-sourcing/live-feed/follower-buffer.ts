@@ -1,10 +1,10 @@
-import type { StoredEvent } from '../../ports.js';
+import type { StoredEvent } from '../../ports/event-store.js';
 
 /** So many events may wait for one follower; they are small, and shared among all who wait for them. */
 const mostWaiting = 512;
 
 /** What has come for one follower and was not taken yet. It never grows without end: too much is let go, all of it. */
-export class Inbox {
+export class FollowerBuffer {
   private waiting: StoredEvent[] = [];
   private overflowed = false;
   private wake: (() => void) | undefined;

@@ -1,13 +1,14 @@
-import type { EventLog, LiveEvents, LiveSelection, StoredEvent, Subscription } from '../../ports.js';
-import { Inbox } from './follower-buffer.js';
-import { missed } from './catch-up.js';
+import type { EventStore, StoredEvent, Subscription } from '../../ports/event-store.js';
+import type { LiveFeed, LiveSelection } from './feed.js';
+import { FollowerBuffer } from './follower-buffer.js';
+import { catchUp } from './catch-up.js';
 
-export interface RunningLiveEvents extends LiveEvents {
+export interface RunningLiveFeed extends LiveFeed {
   close(): Promise<void>;
 }
 
 /** Follows the log from the first moment that somebody wants to hear of it, once for the whole process. */
-export function makeLiveEvents(log: EventLog): RunningLiveEvents {
+export function makeLiveFeed(log: EventStore): RunningLiveFeed {
   const underWay = new Map<string, Promise<unknown>>();
   let tail: Promise<Tail> | undefined;
   const tailed = (): Promise<Tail> => {
@@ -29,12 +30,12 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
       const isStopped = () => stopped.aborted;
       let last = after;
       while (!isStopped()) {
-        const inbox = new Inbox();
+        const inbox = new FollowerBuffer();
         const topics = streams.map(ofStream);
         // From here on every later event comes in, and every earlier one can be read: nothing is between.
         following.add(topics, inbox);
         try {
-          for await (const batch of missed(log, streams, last, following.position)) {
+          for await (const batch of catchUp(log, streams, last, following.position)) {
             if (isStopped()) return;
             last = batch.at(-1)?.position ?? last;
             yield own(batch);
@@ -54,9 +55,9 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
       }
     },
 
-    latest: async function* (ownerId, stopped) {
+    positions: async function* (ownerId, stopped) {
       const following = await tailed();
-      const inbox = new Inbox();
+      const inbox = new FollowerBuffer();
       const topics = [ownerId === undefined ? everything : ofOwner(ownerId)];
       following.add(topics, inbox);
       try {
@@ -71,7 +72,7 @@ export function makeLiveEvents(log: EventLog): RunningLiveEvents {
       }
     },
 
-    together<Result>(name: string, work: () => Promise<Result>) {
+    singleFlight<Result>(name: string, work: () => Promise<Result>) {
       const shared = underWay.get(name) ?? work().finally(() => underWay.delete(name));
       underWay.set(name, shared);
       return shared as Promise<Result>; // Under one name there is one kind of work.
@@ -105,11 +106,11 @@ const ofOwner = (ownerId: unknown) => `owner ${String(ownerId)}`;
 
 /** The one subscription, and who wants which of its events. */
 class Tail {
-  private readonly inboxes = new Map<string, Set<Inbox>>();
+  private readonly inboxes = new Map<string, Set<FollowerBuffer>>();
   private readonly subscription: Subscription;
 
   private constructor(
-    log: EventLog,
+    log: EventStore,
     /** Everything up to it was handed out. */
     public position: bigint,
   ) {
@@ -123,13 +124,13 @@ class Tail {
     });
   }
 
-  static begin = async (log: EventLog): Promise<Tail> => new Tail(log, await log.head());
+  static begin = async (log: EventStore): Promise<Tail> => new Tail(log, await log.headPosition());
 
-  add(topics: readonly string[], inbox: Inbox): void {
+  add(topics: readonly string[], inbox: FollowerBuffer): void {
     for (const topic of topics) this.inboxes.set(topic, (this.inboxes.get(topic) ?? new Set()).add(inbox));
   }
 
-  remove(topics: readonly string[], inbox: Inbox): void {
+  remove(topics: readonly string[], inbox: FollowerBuffer): void {
     for (const topic of topics) {
       const inboxes = this.inboxes.get(topic);
       inboxes?.delete(inbox);

@@ -8,7 +8,7 @@ const FADING = 0.8;
  * Says when a group of requests is to go, as to be committed. Whoever was answered with the last group often asks again at
  * once, so the next waits for as many, a millisecond at most: many small groups cost more than a few large ones.
  */
-export class Pace {
+export class BatchPacing {
   private expected = 0;
   private waiting: NodeJS.Timeout | undefined;
 

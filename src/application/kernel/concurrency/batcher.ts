@@ -1,11 +1,11 @@
-import { Pace } from './batch-pacing.js';
+import { BatchPacing } from './batch-pacing.js';
 
 /**
  * Does for many at once what is asked for one by one: what is asked in the same moment, or while a run is under way, is
  * gathered and goes as the next run, `most` at a time. A run waits a moment for as many as went with the one before.
  * `run` answers in the order of what it was given; when it fails, so does everything that went with it.
  */
-export function gathered<Item, Answer>(
+export function batcher<Item, Answer>(
   most: number,
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
 ): (item: Item) => Promise<Answer> {
@@ -15,7 +15,7 @@ export function gathered<Item, Answer>(
     readonly reject: (fault: unknown) => void;
   }
   const gathering: Waiting[] = [];
-  const pace = new Pace();
+  const pace = new BatchPacing();
   let asked = false;
   let underWay = false;
 

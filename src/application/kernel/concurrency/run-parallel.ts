@@ -1,5 +1,5 @@
 /** Works on items, so many at once. One that fails stops none of the others; the first failure is thrown at the end. */
-export async function inParallel<Item>(
+export async function runParallel<Item>(
   atOnce: number,
   items: Iterable<Item> | AsyncIterable<Item>,
   work: (item: Item) => Promise<void>,

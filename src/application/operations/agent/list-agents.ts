@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listAgents as find } from '../../../../projections/agents.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { anyAgentShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listAgents = operation({
   output: anyAgentShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'agent.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'agent.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

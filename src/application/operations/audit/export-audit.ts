@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listAudit, type AuditFilter } from '../../../../projections/audit.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { operation } from '../../operation/operation.js';
-import type { ReadDb } from '../../ports.js';
+import type { ReadDb } from '../../ports/read-models.js';
 import { auditScope } from './scope.js';
 import { auditFilter, exportedEventShape } from './shapes.js';
 

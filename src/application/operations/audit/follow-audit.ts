@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { listAudit, type AuditFilter } from '../../../../projections/audit.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { shownTo } from '../../audit/redact.js';
+import { redactFor } from '../../audit/redact.js';
 import type { OperationContext } from '../../operation/context.js';
 import { operation } from '../../operation/operation.js';
-import type { ReadDb } from '../../ports.js';
+import type { ReadDb } from '../../ports/read-models.js';
 import { lastEventId, position } from '../../kernel/schemas.js';
 import { auditScope } from './scope.js';
 import { auditEventShape, auditFilter } from './shapes.js';
@@ -34,11 +34,11 @@ const pageSize = 100;
 
 async function* told(db: ReadDb, wanted: AuditFilter, from: bigint, context: OperationContext, stopped: AbortSignal) {
   let after = String(from);
-  for await (const latest of context.live.latest(wanted.ownerId, stopped)) {
+  for await (const latest of context.live.positions(wanted.ownerId, stopped)) {
     if (!(await context.shown(latest))) return 'unavailable';
     for (;;) {
       const rows = await listAudit(db, wanted, { order: 'asc', limit: pageSize, after });
-      for (const event of await shownTo(context, rows.slice(0, pageSize))) {
+      for (const event of await redactFor(context, rows.slice(0, pageSize))) {
         yield { id: event.position, event: event.type, data: event };
         after = event.position;
       }

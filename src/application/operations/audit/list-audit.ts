@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listAudit as find } from '../../../../projections/audit.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { shownTo } from '../../audit/redact.js';
-import { pageOf } from '../../operation/list-page.js';
+import { redactFor } from '../../audit/redact.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { auditEventShape, auditFilter } from './shapes.js';
@@ -22,9 +22,13 @@ export const listAudit = operation({
   async run({ limit, cursor, order, ...wanted }, context) {
     const scope = auditScope(wanted, context);
     if (isRefusal(scope)) return scope;
-    const page = await pageOf(context.cursors, 'audit.list', { ...scope.filter }, { limit, cursor, order }, (stretch) =>
-      find(scope.db, scope.filter, stretch),
+    const page = await listPage(
+      context.cursors,
+      'audit.list',
+      { ...scope.filter },
+      { limit, cursor, order },
+      (stretch) => find(scope.db, scope.filter, stretch),
     );
-    return isRefusal(page) ? page : { ...page, items: await shownTo(context, page.items) };
+    return isRefusal(page) ? page : { ...page, items: await redactFor(context, page.items) };
   },
 });

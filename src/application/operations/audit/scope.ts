@@ -1,7 +1,7 @@
 import type { AuditFilter } from '../../../../projections/audit.js';
 import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
 import type { OperationContext } from '../../operation/context.js';
-import type { ReadDb } from '../../ports.js';
+import type { ReadDb } from '../../ports/read-models.js';
 
 /** Whose events a caller may read: everyone's for auditors and administrators, else their own. */
 export function auditScope(

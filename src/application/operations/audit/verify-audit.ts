@@ -3,7 +3,7 @@ import { findAuditHash, findAuditHead, listAudit } from '../../../../projections
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { chainFault, chainStart, chainedEvent, type ChainEnd } from '../../audit/hash-chain.js';
 import { operation } from '../../operation/operation.js';
-import type { ReadDb } from '../../ports.js';
+import type { ReadDb } from '../../ports/read-models.js';
 import { id, position } from '../../kernel/schemas.js';
 import { auditScope } from './scope.js';
 

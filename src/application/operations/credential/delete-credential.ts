@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { credential, remove } from '../../../domain/credential/credential.js';
-import { settleAll } from '../../enrollment/staged-versions.js';
+import { resolveAllStaged } from '../../enrollment/staged-versions.js';
 import { operation } from '../../operation/operation.js';
 import { id } from '../../kernel/schemas.js';
 
@@ -17,10 +17,10 @@ export const deleteCredential = operation({
   output: z.object({ id: id('credential'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
   async run({ credentialId }, { caller, streams, vault }) {
-    const deleted = await streams.transact(credential, credentialId, async (state) => {
+    const deleted = await streams.execute(credential, credentialId, async (state) => {
       const known = await vault.find(caller.userId, credentialId);
       // What was committed before this is deleted with it, also if its last step was not taken yet.
-      if (known) await settleAll(caller.userId, known.provider, { streams, vault });
+      if (known) await resolveAllStaged(caller.userId, known.provider, { streams, vault });
       const found = await vault.find(caller.userId, credentialId);
       return remove(state, { credentialId, provider: found?.provider ?? '' }, found?.latest?.toString());
     });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listCredentials as find } from '../../../../projections/credentials.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { id, paging, time } from '../../kernel/schemas.js';
 
@@ -23,5 +23,5 @@ export const listCredentials = operation({
   }),
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'credential.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'credential.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { agent, isLive } from '../../../domain/agent/agent.js';
 import { create, key } from '../../../domain/key/key.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
-import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
+import { padRoles } from '../../../domain/kernel/roles.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { includes, workspace } from '../../../domain/workspace/workspace.js';
+import { hasMember, workspace } from '../../../domain/workspace/workspace.js';
 import { allScopes, type Caller } from '../../access/caller.js';
 import type { OperationContext } from '../../operation/context.js';
 import { operation } from '../../operation/operation.js';
@@ -72,7 +72,7 @@ export const createKey = operation({
       ...(pad && { pad }),
       ...(agentId !== undefined && { agentId }),
     };
-    const created = await streams.transact(key, keyId, (state, at) =>
+    const created = await streams.execute(key, keyId, (state, at) =>
       expiresAt !== null && expiresAt <= at
         ? invalid([{ param: 'expiresAt', rule: 'must be in the future' }])
         : create(state, data),
@@ -101,5 +101,5 @@ async function isMember(
   // Whoever owns it: its stream knows its members, and a read model may not have heard of a new one.
   const first = await streams.first(`${workspace.category}-${workspaceId}`);
   if (!first) return false;
-  return includes(await streams.as(first.metadata.ownerId).load(workspace, workspaceId), userId);
+  return hasMember(await streams.as(first.metadata.ownerId).load(workspace, workspaceId), userId);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listKeys as find } from '../../../../projections/keys.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { keyShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listKeys = operation({
   output: keyShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'key.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'key.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

@@ -15,7 +15,7 @@ export const revokeKey = operation({
   output: z.object({ id: id('key'), revoked: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
   async run({ keyId }, { streams }) {
-    const revoked = await streams.transact(key, keyId, revoke);
+    const revoked = await streams.execute(key, keyId, revoke);
     return isRefusal(revoked) ? revoked : { id: keyId, revoked: true as const };
   },
 });

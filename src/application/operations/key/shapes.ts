@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { padRoles } from '../../../domain/scratchpad/entry-kinds.js';
+import { padRoles } from '../../../domain/kernel/roles.js';
 import { id, time, uuidId } from '../../kernel/schemas.js';
 
 export const keyShape = z.object({

@@ -21,7 +21,7 @@ export const appendMessage = operation({
   refuses: ['not_found', 'conflict'],
   async run({ threadId, role, content }, { ids, streams, author }) {
     const messageId = ids.make('message');
-    const appended = await streams.transact(thread, threadId, (state) =>
+    const appended = await streams.execute(thread, threadId, (state) =>
       append(state, { messageId, role, content, author }),
     );
     if (isRefusal(appended)) return appended;

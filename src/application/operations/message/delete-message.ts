@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { removeMessage, thread } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation/operation.js';
 import { id } from '../../kernel/schemas.js';
-import { holdsMessage } from '../../thread/messages.js';
+import { hasMessage } from '../../thread/messages.js';
 
 export const deleteMessage = operation({
   name: 'message.delete',
@@ -16,8 +16,8 @@ export const deleteMessage = operation({
   output: z.object({ id: id('message'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
   async run({ threadId, messageId }, context) {
-    const deleted = await context.streams.transact(thread, threadId, async (state) => {
-      const holds = await holdsMessage(threadId, messageId, context);
+    const deleted = await context.streams.execute(thread, threadId, async (state) => {
+      const holds = await hasMessage(threadId, messageId, context);
       if (isRefusal(holds)) return holds;
       return holds ? removeMessage(state, messageId) : refuse('not_found');
     });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listMessages as find } from '../../../../projections/messages.js';
 import { findThread } from '../../../../projections/threads.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { id, paging } from '../../kernel/schemas.js';
 import { messageShape } from './shapes.js';
@@ -19,6 +19,8 @@ export const listMessages = operation({
   refuses: ['not_found'],
   async run({ threadId, ...page }, { caller, db, cursors }) {
     if (!(await findThread(db, caller.userId, threadId))) return refuse('not_found');
-    return pageOf(cursors, 'message.list', { threadId }, page, (stretch) => find(db, caller.userId, threadId, stretch));
+    return listPage(cursors, 'message.list', { threadId }, page, (stretch) =>
+      find(db, caller.userId, threadId, stretch),
+    );
   },
 });

@@ -16,7 +16,7 @@ export const cancelResearch = operation({
   output: z.object({ id: id('research'), cancelled: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
   async run({ researchId }, { streams }) {
-    const cancelled = await streams.transact(research, researchId, (state) => cancel(state, 'asked'));
+    const cancelled = await streams.execute(research, researchId, (state) => cancel(state, 'asked'));
     return isRefusal(cancelled) ? cancelled : { id: researchId, cancelled: true as const };
   },
 });

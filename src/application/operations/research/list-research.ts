@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listResearch as find } from '../../../../projections/research.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { researchShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listResearch = operation({
   output: researchShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'research.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'research.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

@@ -9,7 +9,7 @@ import type { OperationContext } from '../../operation/context.js';
 import { isUuid } from '../../kernel/ids.js';
 import type { CannotRun } from '../../ports/models.js';
 import { operation } from '../../operation/operation.js';
-import { raiseScratchpad } from '../../scratchpad/lifecycle.js';
+import { provisionScratchpad } from '../../scratchpad/lifecycle.js';
 import { id, textOfBytes, uuidId } from '../../kernel/schemas.js';
 import { researchShape } from './shapes.js';
 
@@ -58,7 +58,7 @@ export const startResearch = operation({
       ...{ supervisorThreadId: ids.make('thread', 'supervisor'), limits },
       ...{ keyId: caller.keyId, workspaceId: caller.workspaceId },
     };
-    const started = await streams.transact(research, researchId, (state, at) => start(state, data, at));
+    const started = await streams.execute(research, researchId, (state, at) => start(state, data, at));
     if (isRefusal(started)) return started;
     const [event] = started.events;
     if (event?.type !== 'research.started') throw new Error('A started run begins with its start.');
@@ -90,13 +90,13 @@ async function readyPad(
     const unmet = await unmetOf(agentId, context);
     if (unmet) return unmet;
   }
-  const begun = await streams.transact(thread, threadId, (state) =>
+  const begun = await streams.execute(thread, threadId, (state) =>
     beginResearch(state, researchId, ids.make('scratchpad')),
   );
   if (isRefusal(begun)) return begun;
   const scratchpadId = begun.state.status === 'open' ? begun.state.scratchpadId : null;
   if (scratchpadId === null) return refuse('not_found');
-  const pad = await raiseScratchpad({ scratchpadId, threadId, ownerId: caller.userId }, context);
+  const pad = await provisionScratchpad({ scratchpadId, threadId, ownerId: caller.userId }, context);
   return pad.status === 'open' ? scratchpadId : refuse('not_found');
 }
 
@@ -113,6 +113,6 @@ async function unmetOf(
   if (!isUuid(agentId) || !isLive(await streams.load(agent, agentId), caller.userId)) return refuse('not_found');
   const enrolled = await streams.eventAt(`${agent.category}-${agentId}`, 0);
   const mind = agentEvents['agent.enrolled'].parse(enrolled?.data);
-  const reason = await models.unmet(mind);
+  const reason = await models.unavailableReason(mind);
   return reason && refuse('precondition_failed', sentences[reason], { reason, facts: { agentId } });
 }

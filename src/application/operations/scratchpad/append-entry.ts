@@ -16,7 +16,7 @@ export const appendEntry = operation({
   scope: 'scratchpads:write',
   price: 'free',
   creates: true,
-  settles: 'at once',
+  awaitsProjection: 'at once',
   input: scratchpadInput.extend({
     content: textOfBytes(maxEntryBytes).min(1),
     kind: z.enum(entryKinds).default('note'),

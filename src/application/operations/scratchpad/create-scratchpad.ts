@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { attachScratchpad, thread } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation/operation.js';
-import { raiseScratchpad } from '../../scratchpad/lifecycle.js';
+import { provisionScratchpad } from '../../scratchpad/lifecycle.js';
 import { id } from '../../kernel/schemas.js';
 import { scratchpadShape } from './shapes.js';
 
@@ -21,9 +21,9 @@ export const createScratchpad = operation({
   async run({ threadId }, context) {
     const { caller, ids, streams } = context;
     const scratchpadId = ids.make('scratchpad');
-    const attached = await streams.transact(thread, threadId, (state) => attachScratchpad(state, scratchpadId));
+    const attached = await streams.execute(thread, threadId, (state) => attachScratchpad(state, scratchpadId));
     if (isRefusal(attached)) return attached;
-    const pad = await raiseScratchpad({ scratchpadId, threadId, ownerId: caller.userId }, context);
+    const pad = await provisionScratchpad({ scratchpadId, threadId, ownerId: caller.userId }, context);
     if (pad.status !== 'open') return refuse('not_found');
     return {
       ...{ id: scratchpadId, threadId, ownerId: caller.userId, metadata: {}, contentRevision: pad.contentRevision },

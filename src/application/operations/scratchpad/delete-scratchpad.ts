@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { detachScratchpad, thread } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation/operation.js';
-import { buryScratchpad } from '../../scratchpad/lifecycle.js';
+import { removeScratchpad } from '../../scratchpad/lifecycle.js';
 import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
@@ -23,9 +23,9 @@ export const deleteScratchpad = operation({
     const { streams, caller } = context;
     const pad = await streams.load(scratchpad, scratchpadId);
     if (pad.status === 'absent') return refuse('not_found');
-    const detached = await streams.transact(thread, pad.threadId, (state) => detachScratchpad(state, scratchpadId));
+    const detached = await streams.execute(thread, pad.threadId, (state) => detachScratchpad(state, scratchpadId));
     if (isRefusal(detached)) return detached;
-    await buryScratchpad(scratchpadId, caller.userId, context);
+    await removeScratchpad(scratchpadId, caller.userId, context);
     return { id: scratchpadId, deleted: true as const };
   },
 });

@@ -3,7 +3,7 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation/operation.js';
 import { readMatching } from '../../scratchpad/entries/filter.js';
-import type { Place } from '../../scratchpad/entries/pages.js';
+import type { LedgerCursor } from '../../scratchpad/entries/pages.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 /** Oldest first, the order of the ledger; `order=desc` starts at its end. */
@@ -40,9 +40,9 @@ export const listEntries = operation({
   },
 });
 
-const textOf = ({ clears, index }: Place): string => `${clears}.${index}`;
+const textOf = ({ generation: clears, index }: LedgerCursor): string => `${clears}.${index}`;
 
-function placeIn(text: string): Place {
+function placeIn(text: string): LedgerCursor {
   const [clears, index] = text.split('.');
-  return { clears: Number(clears), index: Number(index) };
+  return { generation: Number(clears), index: Number(index) };
 }

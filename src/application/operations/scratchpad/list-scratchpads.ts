@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listScratchpads as find } from '../../../../projections/scratchpads.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { scratchpadShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listScratchpads = operation({
   output: scratchpadShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'scratchpad.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'scratchpad.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { listAuditOf, type AuditRow } from '../../../../projections/audit.js';
 import { refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
-import { ledgerOf } from '../../scratchpad/ledger-names.js';
+import { ledgerStream } from '../../scratchpad/ledger-names.js';
 import { author, id, paging, time } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
@@ -37,8 +37,8 @@ export const scratchpadHistory = operation({
   async run({ scratchpadId, ...page }, { caller, streams, db, cursors }) {
     const pad = await streams.load(scratchpad, scratchpadId);
     if (pad.status !== 'open') return refuse('not_found');
-    const names = [`scratchpad-${scratchpadId}`, ledgerOf(scratchpadId)];
-    const found = await pageOf(cursors, 'scratchpad.history', { scratchpadId }, page, (stretch) =>
+    const names = [`scratchpad-${scratchpadId}`, ledgerStream(scratchpadId)];
+    const found = await listPage(cursors, 'scratchpad.history', { scratchpadId }, page, (stretch) =>
       listAuditOf(db, caller.userId, names, stretch),
     );
     return 'items' in found ? { ...found, items: found.items.map(done) } : found;

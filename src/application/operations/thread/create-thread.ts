@@ -19,7 +19,7 @@ export const createThread = operation({
   async run({ title, metadata }, { caller, ids, streams }) {
     const threadId = ids.make('thread');
     const data = { threadId, ownerId: caller.userId, title, metadata };
-    const created = await streams.transact(thread, threadId, (state) => create(state, data));
+    const created = await streams.execute(thread, threadId, (state) => create(state, data));
     if (isRefusal(created)) return created;
     const at = created.events[0]?.at ?? '';
     return { id: threadId, title, metadata, ownerId: caller.userId, scratchpadId: null, createdAt: at, updatedAt: at };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { remove, thread } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation/operation.js';
-import { buryScratchpad } from '../../scratchpad/lifecycle.js';
+import { removeScratchpad } from '../../scratchpad/lifecycle.js';
 import { id } from '../../kernel/schemas.js';
 
 export const deleteThread = operation({
@@ -16,10 +16,10 @@ export const deleteThread = operation({
   output: z.object({ id: id('thread'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
   async run({ threadId }, context) {
-    const deleted = await context.streams.transact(thread, threadId, remove);
+    const deleted = await context.streams.execute(thread, threadId, remove);
     if (isRefusal(deleted)) return deleted;
     if (deleted.state.status === 'deleted' && deleted.state.scratchpadId !== null) {
-      await buryScratchpad(deleted.state.scratchpadId, context.caller.userId, context);
+      await removeScratchpad(deleted.state.scratchpadId, context.caller.userId, context);
     }
     return { id: threadId, deleted: true as const };
   },

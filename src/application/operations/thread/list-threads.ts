@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listThreads as find } from '../../../../projections/threads.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { threadShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listThreads = operation({
   output: threadShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'thread.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'thread.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

@@ -22,7 +22,7 @@ export const updateThread = operation({
   output: threadShape,
   refuses: ['not_found', 'conflict'],
   async run({ threadId, ...change }, { caller, streams }) {
-    const updated = await streams.transact(thread, threadId, (state) => update(state, change));
+    const updated = await streams.execute(thread, threadId, (state) => update(state, change));
     if (isRefusal(updated)) return updated;
     const { state, events } = updated;
     if (state.status !== 'open') return refuse('not_found');

@@ -14,7 +14,7 @@ export const appendScratchpad = operation({
   scope: 'scratchpads:write',
   tool: { type: 'scratchpad' },
   price: 'free',
-  settles: 'at once',
+  awaitsProjection: 'at once',
   input: z.strictObject({ note: textOfBytes(maxEntryBytes).min(1) }),
   output: z.object({ index: z.number().int() }),
   refuses: ['not_found', 'precondition_failed', 'authorization_refused'],

@@ -1,6 +1,6 @@
 import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
 import type { OperationContext } from '../../operation/context.js';
-import type { PadRef } from '../../ports.js';
+import type { PadRef } from '../../ports/pad-keys.js';
 
 /** The scratchpad that a tool acts on. The model never names it: the runtime binds it (S7). */
 export const toolPad = ({ pad, caller }: OperationContext): PadRef | Refusal<'precondition_failed'> =>

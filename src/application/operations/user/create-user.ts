@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import * as keys from '../../../domain/key/key.js';
-import { roles } from '../../../domain/user/events.js';
+import { roles } from '../../../domain/kernel/roles.js';
 import * as users from '../../../domain/user/user.js';
 import * as workspaces from '../../../domain/workspace/workspace.js';
 import { scopesOf } from '../../access/caller.js';
@@ -35,13 +35,13 @@ export const createUser = operation({
     const made = { userId: ids.make('user'), workspaceId: ids.make('workspace'), keyId: ids.make('key') };
     const { userId, workspaceId, keyId } = made;
     const theirs = streams.as(userId);
-    const created = await theirs.transact(users.user, userId, (state) =>
+    const created = await theirs.execute(users.user, userId, (state) =>
       users.create(state, { ...made, name: input.name, role: input.role }),
     );
     if (isRefusal(created)) return created;
 
     const workspace = { workspaceId, name: input.name, ownerId: userId };
-    const opened = await theirs.transact(workspaces.workspace, workspaceId, (state) =>
+    const opened = await theirs.execute(workspaces.workspace, workspaceId, (state) =>
       workspaces.create(state, workspace),
     );
     if (isRefusal(opened)) return opened;
@@ -59,7 +59,7 @@ export const createUser = operation({
       display,
       expiresAt: null,
     };
-    const issued = await theirs.transact(keys.key, keyId, (state) => keys.create(state, first));
+    const issued = await theirs.execute(keys.key, keyId, (state) => keys.create(state, first));
     if (isRefusal(issued)) return issued;
 
     const createdAt = created.events[0]?.at ?? '';

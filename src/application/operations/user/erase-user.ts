@@ -3,7 +3,7 @@ import { keyIdsOf } from '../../../../projections/keys.js';
 import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import * as keys from '../../../domain/key/key.js';
 import * as users from '../../../domain/user/user.js';
-import { eraseEverything } from '../../erasure/erase-owner.js';
+import { eraseOwner } from '../../erasure/erase-owner.js';
 import { operation } from '../../operation/operation.js';
 import { id } from '../../kernel/schemas.js';
 
@@ -25,10 +25,10 @@ export const eraseUser = operation({
     if ((await theirs.load(users.user, userId)).status === 'absent') return refuse('not_found');
 
     const seen = everyTenant ?? db;
-    for (const keyId of await keyIdsOf(seen, userId)) await theirs.transact(keys.key, keyId, keys.revoke);
-    const erased = await theirs.transact(users.user, userId, users.erase);
+    for (const keyId of await keyIdsOf(seen, userId)) await theirs.execute(keys.key, keyId, keys.revoke);
+    const erased = await theirs.execute(users.user, userId, users.erase);
     if (isRefusal(erased)) return erased;
-    await eraseEverything(userId, erased.position, { ...context, streams: theirs, db: seen });
+    await eraseOwner(userId, erased.position, { ...context, streams: theirs, db: seen });
     return { id: userId, deleted: true as const };
   },
 });

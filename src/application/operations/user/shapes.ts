@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../../../domain/user/events.js';
+import { roles } from '../../../domain/kernel/roles.js';
 import { id, time } from '../../kernel/schemas.js';
 
 export const userShape = z.object({ id: id('user'), name: z.string(), role: z.enum(roles), createdAt: time() });

@@ -18,7 +18,7 @@ export const addMember = operation({
   refuses: ['not_found', 'precondition_failed', 'conflict'],
   async run({ workspaceId, memberId }, { streams }) {
     if ((await streams.as(memberId).load(user, memberId)).status !== 'active') return refuse('not_found');
-    const added = await streams.transact(workspace, workspaceId, (state) => add(state, memberId));
+    const added = await streams.execute(workspace, workspaceId, (state) => add(state, memberId));
     return isRefusal(added) ? added : { workspaceId, memberId };
   },
 });

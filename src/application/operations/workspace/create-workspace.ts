@@ -19,7 +19,7 @@ export const createWorkspace = operation({
   async run(input, { caller, ids, streams }) {
     const workspaceId = ids.make('workspace');
     const data = { workspaceId, name: input.name, ownerId: caller.userId };
-    const created = await streams.transact(workspace, workspaceId, (state) => create(state, data));
+    const created = await streams.execute(workspace, workspaceId, (state) => create(state, data));
     if (isRefusal(created)) return created;
     return { id: workspaceId, name: input.name, ownerId: caller.userId, createdAt: created.events[0]?.at ?? '' };
   },

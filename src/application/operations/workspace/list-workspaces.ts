@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listWorkspaces as find } from '../../../../projections/workspaces.js';
-import { pageOf } from '../../operation/list-page.js';
+import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
 import { paging } from '../../kernel/schemas.js';
 import { workspaceShape } from './shapes.js';
@@ -16,5 +16,5 @@ export const listWorkspaces = operation({
   output: workspaceShape,
   refuses: [],
   run: (input, { caller, db, cursors }) =>
-    pageOf(cursors, 'workspace.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+    listPage(cursors, 'workspace.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
 });

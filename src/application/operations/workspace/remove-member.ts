@@ -16,7 +16,7 @@ export const removeMember = operation({
   output: z.object({ workspaceId: id('workspace'), memberId: id('user'), removed: z.literal(true) }),
   refuses: ['not_found', 'precondition_failed', 'conflict'],
   async run({ workspaceId, memberId }, { streams }) {
-    const removed = await streams.transact(workspace, workspaceId, (state) => remove(state, memberId));
+    const removed = await streams.execute(workspace, workspaceId, (state) => remove(state, memberId));
     return isRefusal(removed) ? removed : { workspaceId, memberId, removed: true as const };
   },
 });

@@ -6,13 +6,13 @@ import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { sha256 } from '../../kernel/canonical-json.js';
 import type { OperationContext } from '../../operation/context.js';
 import { entryFields } from './fields.js';
-import { appendToLedger, type Draft } from './append.js';
+import { appendToLedger, type EntryDraft } from './append.js';
 import { checkAt } from '../../kernel/validation.js';
-import type { PadRef } from '../../ports.js';
+import type { PadRef } from '../../ports/pad-keys.js';
 import type { Streams } from '../../event-sourcing/aggregates.js';
 
 /** Appends an entry of any kind: its fields checked, its writer's role allowed, its claim taken first. */
-export async function writeEntry(pad: PadRef, draft: Draft, context: OperationContext) {
+export async function writeEntry(pad: PadRef, draft: EntryDraft, context: OperationContext) {
   if (!mayWrite(context.pad?.role, draft.kind)) return refuse('authorization_refused');
   const fields = checkAt('fields', entryFields[draft.kind], draft.fields);
   if (isRefusal(fields)) return fields;
@@ -38,7 +38,7 @@ async function takeClaim(
     holder: author,
     expiresAt: new Date(now().getTime() + leaseSeconds * 1000).toISOString(),
   };
-  const taken = await streams.transact(claims, scratchpadId, (state, at) => take(state, claim, at));
+  const taken = await streams.execute(claims, scratchpadId, (state, at) => take(state, claim, at));
   if (isRefusal(taken) || !taken.replayed) return taken;
   // The lease of the first attempt may have run out since. Then its entry stands already, or the work is another's.
   const other = heldByOther(taken.state, claim, now().toISOString());

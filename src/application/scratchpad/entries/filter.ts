@@ -1,7 +1,7 @@
 import { withRange, type Ranges } from '../../../domain/scratchpad/index-ranges.js';
-import { readEntries, type LedgerPage, type LedgerStretch, type Place } from './pages.js';
-import type { PadWork } from '../lifecycle.js';
-import type { PadRef } from '../../ports.js';
+import { readEntries, type EntryPage, type EntryPageRequest, type LedgerCursor } from './pages.js';
+import type { PadContext } from '../lifecycle.js';
+import type { PadRef } from '../../ports/pad-keys.js';
 
 export interface EntryFilter {
   readonly kind?: string | undefined;
@@ -17,14 +17,14 @@ const mostBytes = 8 * 1024 * 1024;
 /** A page of the entries that a filter selects, looked for along the ledger. */
 export async function readMatching(
   pad: PadRef,
-  stretch: LedgerStretch,
+  stretch: EntryPageRequest,
   { kind, author }: EntryFilter,
-  work: PadWork,
-): Promise<LedgerPage | undefined> {
+  work: PadContext,
+): Promise<EntryPage | undefined> {
   if (kind === undefined && author === undefined) return readEntries(pad, stretch, work);
-  const found: LedgerPage['entries'][number][] = [];
+  const found: EntryPage['entries'][number][] = [];
   let after = stretch.after;
-  let last: Place | undefined;
+  let last: LedgerCursor | undefined;
   let lost: Ranges = [];
   let bytes = 0;
   for (let stretches = 1; ; stretches += 1) {
@@ -36,7 +36,7 @@ export async function readMatching(
       if ((kind !== undefined && entry.kind !== kind) || (author !== undefined && entry.author.id !== author)) continue;
       if (found.length === stretch.limit) return { ...page, lost, entries: found, next: last };
       found.push(entry);
-      last = { clears: page.clears, index: entry.index };
+      last = { generation: page.generation, index: entry.index };
     }
     after = page.next;
     const isEnough = stretches === mostStretches || bytes >= mostBytes;

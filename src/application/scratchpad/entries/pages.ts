@@ -2,40 +2,45 @@ import { entryKinds, type EntryKind } from '../../../domain/scratchpad/entry-kin
 import { rangesOf, type Ranges } from '../../../domain/scratchpad/index-ranges.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { isSound, reconcile } from '../consistency.js';
-import type { PadWork } from '../lifecycle.js';
-import type { IndexedEntry, LedgerElements, PadRef } from '../../ports.js';
+import type { PadContext } from '../lifecycle.js';
+import type { IndexedEntry, LedgerElements } from '../../ports/ledger-store.js';
+import type { PadRef } from '../../ports/pad-keys.js';
 
-export interface LedgerStretch {
+export interface EntryPageRequest {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   /** The last entry already seen. */
-  readonly after: Place | undefined;
+  readonly after: LedgerCursor | undefined;
 }
 
 /** A place in a ledger: an index, and how many clears there were before it. */
-export interface Place {
-  readonly clears: number;
+export interface LedgerCursor {
+  readonly generation: number;
   readonly index: number;
 }
 
-export interface LedgerPage {
+export interface EntryPage {
   readonly entries: readonly (IndexedEntry & { readonly kind: EntryKind })[];
   /** What of the stretch was lost. */
   readonly lost: Ranges;
   /** Where to go on after; undefined at the end. */
-  readonly next: Place | undefined;
+  readonly next: LedgerCursor | undefined;
   /** The last index of the ledger. */
   readonly length: number;
   /** Entries in the ledger. */
   readonly count: number;
-  readonly clears: number;
+  readonly generation: number;
 }
 
 /**
  * A stretch of the ledger, or undefined when the pad is not alive. An entry pushed twice by a retry is shown once, at its
  * first place. Who goes on after a clear begins with what was appended since, in the order of the ledger; against it, there is nothing more.
  */
-export async function readEntries(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
+export async function readEntries(
+  pad: PadRef,
+  stretch: EntryPageRequest,
+  work: PadContext,
+): Promise<EntryPage | undefined> {
   return (await isReadable(pad, work)) ? stretchOf(pad, stretch, work) : undefined;
 }
 
@@ -43,47 +48,53 @@ export async function readEntries(pad: PadRef, stretch: LedgerStretch, work: Pad
 export async function readLatest(
   pad: PadRef,
   most: { readonly entries: number; readonly bytes: number },
-  work: PadWork,
-): Promise<LedgerPage | undefined> {
+  work: PadContext,
+): Promise<EntryPage | undefined> {
   if (!(await isReadable(pad, work))) return undefined;
-  const read = () => work.working.latest(pad, most.entries, most.bytes);
+  const read = () => work.working.ledger.tail(pad, most.entries, most.bytes);
   const page = (await read()) ?? ((await reconcile(pad, work)) ? await read() : undefined);
   if (!page) return undefined;
-  const before = page.length - page.entries.length - page.lost.length - page.repeats.length;
+  const before = page.length - page.entries.length - page.lost.length - page.duplicates.length;
   return pageOf(page, shown(page.entries), before > 0 ? before + 1 : undefined);
 }
 
-async function isReadable(pad: PadRef, work: PadWork): Promise<boolean> {
+async function isReadable(pad: PadRef, work: PadContext): Promise<boolean> {
   const state = await work.streams.load(scratchpad, pad.scratchpadId);
   return state.status === 'open' && (await isSound(pad, work));
 }
 
-async function stretchOf(pad: PadRef, stretch: LedgerStretch, work: PadWork): Promise<LedgerPage | undefined> {
+async function stretchOf(pad: PadRef, stretch: EntryPageRequest, work: PadContext): Promise<EntryPage | undefined> {
   const { order, limit, after } = stretch;
   const from = order === 'asc' ? (after?.index ?? 0) : Math.max(0, (after?.index ?? 0) - 1 - limit);
   const count = order === 'asc' ? limit : Math.max(0, (after?.index ?? 0) - 1 - from);
   const page = await elements(pad, from, count, work);
   if (!page) return undefined;
-  if (after && page.clears !== after.clears) {
+  if (after && page.generation !== after.generation) {
     return order === 'asc' ? stretchOf(pad, { ...stretch, after: undefined }, work) : pageOf(page, [], undefined);
   }
   if (order === 'asc') return pageOf(page, shown(page.entries), from + limit < page.length ? from + limit : undefined);
-  if (!after) return stretchOf(pad, { ...stretch, after: { clears: page.clears, index: page.length + 1 } }, work);
+  if (!after)
+    return stretchOf(pad, { ...stretch, after: { generation: page.generation, index: page.length + 1 } }, work);
   return pageOf(page, shown(page.entries).reverse(), from > 0 ? from + 1 : undefined);
 }
 
-async function elements(pad: PadRef, after: number, limit: number, work: PadWork): Promise<LedgerElements | undefined> {
-  const page = await work.working.entries(pad, after, limit);
+async function elements(
+  pad: PadRef,
+  after: number,
+  limit: number,
+  work: PadContext,
+): Promise<LedgerElements | undefined> {
+  const page = await work.working.ledger.read(pad, after, limit);
   if (page) return page;
-  return (await reconcile(pad, work)) ? work.working.entries(pad, after, limit) : undefined;
+  return (await reconcile(pad, work)) ? work.working.ledger.read(pad, after, limit) : undefined;
 }
 
-const pageOf = (page: LedgerElements, entries: LedgerPage['entries'], next: number | undefined): LedgerPage => ({
+const pageOf = (page: LedgerElements, entries: EntryPage['entries'], next: number | undefined): EntryPage => ({
   entries,
   lost: rangesOf(page.lost),
-  next: next === undefined ? undefined : { clears: page.clears, index: next },
-  ...{ length: page.length, clears: page.clears },
-  count: page.length - page.gaps,
+  next: next === undefined ? undefined : { generation: page.generation, index: next },
+  ...{ length: page.length, generation: page.generation },
+  count: page.length - page.holes,
 });
 
 function shown(entries: readonly IndexedEntry[]): (IndexedEntry & { readonly kind: EntryKind })[] {

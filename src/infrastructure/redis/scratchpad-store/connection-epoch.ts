@@ -1,9 +1,9 @@
-import type { PadRef } from '../../../application/ports.js';
+import type { PadRef } from '../../../application/ports/pad-keys.js';
 
 const remembered = 50_000;
 
 /** Which pads were compared with their streams over the connection as it is now. */
-export class Checks {
+export class VerifiedPads {
   private readonly pads = new Set<string>();
   connection = 0;
 

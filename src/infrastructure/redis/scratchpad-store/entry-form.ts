@@ -1,4 +1,4 @@
-import type { Entry, LedgerElements } from '../../../application/ports.js';
+import type { Entry, LedgerElements } from '../../../application/ports/ledger-store.js';
 
 // The stored form: a list element is a JSON array in this order. Add at the end, never change what is there.
 type StoredEntry = readonly [
@@ -24,11 +24,11 @@ export const headerOf = (clears: number, gaps: number): string =>
   clears === 0 && gaps === 0 ? header : JSON.stringify({ form: 1, clears, gaps });
 
 /** What a header says; without a word, nothing was cleared, lost or moved yet. */
-export function readHeader(text: string): Pick<LedgerElements, 'clears' | 'gaps' | 'arranged'> {
+export function readHeader(text: string): Pick<LedgerElements, 'generation' | 'holes' | 'layoutVersion'> {
   const unsaid = { clears: 0, gaps: 0, arranged: 0 };
   if (text === header) return unsaid;
   const { clears, gaps, arranged } = { ...unsaid, ...(JSON.parse(text) as Partial<typeof unsaid>) }; // Written by headerOf and the scripts.
-  return { clears, gaps, arranged };
+  return { generation: clears, holes: gaps, layoutVersion: arranged };
 }
 
 export const entryText = (entry: Entry): string =>
@@ -55,15 +55,15 @@ export function readEntry(text: string): Entry {
 export function readElements(
   elements: readonly string[],
   firstIndex: number,
-): Pick<LedgerElements, 'entries' | 'lost' | 'repeats'> {
+): Pick<LedgerElements, 'entries' | 'lost' | 'duplicates'> {
   const entries: LedgerElements['entries'][number][] = [];
   const lost: number[] = [];
-  const repeats: LedgerElements['repeats'][number][] = [];
+  const repeats: LedgerElements['duplicates'][number][] = [];
   elements.forEach((text, place) => {
     const index = firstIndex + place;
     if (text === lostElement) lost.push(index);
     else if (text.startsWith('[')) entries.push({ ...readEntry(text), index });
     else repeats.push({ ...(JSON.parse(text) as { entryId: string; of: number }), index }); // Written by the script repeat.
   });
-  return { entries, lost, repeats };
+  return { entries, lost, duplicates: repeats };
 }

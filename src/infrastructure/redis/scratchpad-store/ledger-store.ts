@@ -1,4 +1,4 @@
-import type { LedgerElements } from '../../../application/ports.js';
+import type { LedgerElements } from '../../../application/ports/ledger-store.js';
 import { readElements, readHeader } from './entry-form.js';
 import { Line } from '../line.js';
 import type { PadScripts } from './scripts.js';
@@ -58,4 +58,4 @@ export class LedgerReads {
 }
 
 const isSame = (a: Piece, b: Piece): boolean =>
-  a.header.clears === b.header.clears && a.header.arranged === b.header.arranged;
+  a.header.generation === b.header.generation && a.header.layoutVersion === b.header.layoutVersion;

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { PadRef } from '../../../application/ports.js';
+import type { PadRef } from '../../../application/ports/pad-keys.js';
 import { run } from '../connection.js';
 
 const pageSize = 500;

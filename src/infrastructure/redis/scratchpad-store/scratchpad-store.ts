@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { PadRef, Pushed, WorkingState } from '../../../application/ports.js';
-import { Checks } from './connection-epoch.js';
+import type { PadRef } from '../../../application/ports/pad-keys.js';
+import type { LedgerAppend } from '../../../application/ports/ledger-store.js';
+import type { ScratchpadStore } from '../../../application/ports/scratchpad-store.js';
+import { VerifiedPads } from './connection-epoch.js';
 import { connect, replies, run } from '../connection.js';
 import { assertDurable } from '../durability.js';
 import { entryText, headerOf, lostElement, readEntry, readHeader } from './entry-form.js';
@@ -8,7 +10,7 @@ import { LedgerReads } from './ledger-store.js';
 import { scanPads } from './scan.js';
 import { withScripts } from './scripts.js';
 
-export interface RedisWorkingState extends WorkingState {
+export interface RedisScratchpadStore extends ScratchpadStore {
   /** Throws StartupError when Redis evicts; answers what else is weaker than it should be, one line each. */
   assertDurable(): Promise<string[]>;
   ping(): Promise<void>;
@@ -25,7 +27,7 @@ const scanned = 1_000;
  * and while a clear is unfinished `…:cleared:{clearId}`. Two sets name the pads that the auditor has to look at:
  * `scratchpads:touched`, and `scratchpads:audited` for those it is looking at. No key ever has a TTL.
  */
-export function openWorkingState(url: string, options: { readonly keyPrefix?: string } = {}): RedisWorkingState {
+export function openScratchpadStore(url: string, options: { readonly keyPrefix?: string } = {}): RedisScratchpadStore {
   const redis = withScripts(connect(url));
   const prefix = options.keyPrefix ?? '';
   const key = ({ ownerId, scratchpadId }: PadRef, name: string) =>
@@ -34,7 +36,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
   const entries = (pad: PadRef) => key(pad, 'entries');
   const touched = `${prefix}scratchpads:touched`;
   const audited = `${prefix}scratchpads:audited`;
-  const checks = new Checks();
+  const checks = new VerifiedPads();
   const reads = new LedgerReads(redis);
   // Also when it ends: what is asked for meanwhile may leave over the next one.
   for (const change of ['ready', 'close']) redis.on(change, () => checks.reconnected());
@@ -65,9 +67,9 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
             )
           : await redis.padAppend(entries(pad), touched, ...element);
         if (reply === 0) return undefined;
-        if (typeof reply === 'number') return { index: reply - 1, clears: 0 };
+        if (typeof reply === 'number') return { index: reply - 1, generation: 0 };
         const [length, told] = reply;
-        return length === 0 ? pushedBefore(told) : { index: length - 1, clears: readHeader(told).clears };
+        return length === 0 ? pushedBefore(told) : { index: length - 1, generation: readHeader(told).generation };
       }),
 
     entries: (pad, after, limit, clearId) =>
@@ -130,7 +132,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
           return { revision: Number(name.slice(0, mark)), eventId: name.slice(mark + 1) };
         });
         return {
-          ledger: head === null ? undefined : { clears: readHeader(head).clears, length: length - 1 },
+          ledger: head === null ? undefined : { clears: readHeader(head).generation, length: length - 1 },
           contentRevision: typeof revision === 'string' ? Number(revision) : undefined,
           at: at ?? '',
           staged,
@@ -144,7 +146,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
         await redis.padMend(entries(pad), clears, length);
       }),
 
-    rearrange: (pad, { clears, length, arranged }, order, forget) =>
+    rearrange: (pad, { generation: clears, length, layoutVersion: arranged }, order, forget) =>
       run(async () => {
         const runs = JSON.stringify(runsOf(order));
         const moved = await redis.padRearrange(
@@ -166,7 +168,7 @@ export function openWorkingState(url: string, options: { readonly keyPrefix?: st
           const [next, flat] = await redis.hscan(content(pad), cursor, 'MATCH', 'entry:*', 'COUNT', scanned);
           cursor = next;
           for (let n = 0; n + 1 < flat.length; n += 2) {
-            found.push({ field: flat[n] ?? '', at: pushedBefore(flat[n + 1] ?? '').before.at });
+            found.push({ field: flat[n] ?? '', at: pushedBefore(flat[n + 1] ?? '').earlier.at });
           }
         } while (cursor !== '0');
         const old = found.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(keep);
@@ -226,7 +228,7 @@ function padOf(member: string): PadRef {
 const namesIn = (list: string | null | undefined): string[] => list?.split(' ').filter(Boolean) ?? [];
 
 /** What the hash remembers of a keyed append: clears, index, time, digest of the request. */
-function pushedBefore(told: string): Pushed & Required<Pick<Pushed, 'before'>> {
+function pushedBefore(told: string): LedgerAppend & Required<Pick<LedgerAppend, 'before'>> {
   const [clears, index, at = '', digest = ''] = told.split(' ');
-  return { clears: Number(clears), index: Number(index), before: { at, digest } };
+  return { generation: Number(clears), index: Number(index), earlier: { at, digest } };
 }

@@ -1,5 +1,5 @@
-import { gathered } from '../../../../application/kernel/concurrency/batcher.js';
-import { Pace } from '../../../../application/kernel/concurrency/batch-pacing.js';
+import { batcher } from '../../../../application/kernel/concurrency/batcher.js';
+import { BatchPacing } from '../../../../application/kernel/concurrency/batch-pacing.js';
 import type { EventStorage, StoredHead } from '../store/storage.js';
 import { Batch } from './batch.js';
 import { decide, decideCompared, recreates, type Wish } from './decide.js';
@@ -44,8 +44,8 @@ export class Writer {
   /** Heads on their way from storage to readers, of streams that nobody wrote to since. */
   private readonly glances = new Map<string, Promise<Head>>();
   /** One query for all who look at the same time. */
-  private readonly look = gathered<string, StoredHead>(1000, (streams) => this.storage.heads(streams));
-  private readonly pace = new Pace();
+  private readonly look = batcher<string, StoredHead>(1000, (streams) => this.storage.heads(streams));
+  private readonly pace = new BatchPacing();
   private open = new Batch();
   private committing: Batch | undefined;
   private scheduled = false;

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { Refusal, RefusalCode } from './refusal.js';
 
 /** The events of one family: type name → schema of its data, as the store keeps it for ever. */
 export type EventSchemas = Readonly<Record<string, z.ZodObject>>;
@@ -20,9 +19,6 @@ export interface EventFacts {
   readonly revision: number;
   readonly at: string;
 }
-
-/** What a decision says: the events that follow (none: nothing to do), or a refusal from the declared codes. */
-export type Decision<Event extends DomainEvent, Code extends RefusalCode = never> = readonly Event[] | Refusal<Code>;
 
 /**
  * A stream's meaning: `evolve` has one entry per event type, so a forgotten type is a compile error.

@@ -1,0 +1,33 @@
+/** Another writer was first. The true revision is found by reading, never taken from the error (E7). */
+export class WrongRevision extends Error {
+  constructor(readonly stream: string) {
+    super('The stream has moved on.');
+  }
+}
+
+/** No answer in time: the append may or may not have happened. Read the stream to know; never compensate (03-flows, rule 3). */
+export class OutcomeUnknown extends Error {
+  constructor(readonly stream: string) {
+    super('The event store did not answer in time.');
+  }
+}
+
+/** A backend cannot be reached or refuses work. */
+export class BackendUnavailable extends Error {
+  constructor(
+    readonly backend: 'eventstore' | 'postgres' | 'redis' | 'kms',
+    options?: ErrorOptions,
+  ) {
+    super(`The ${backend} backend is not available.`, options);
+  }
+}
+
+/** More is asked of a backend at once than it keeps up with. What was refused so has not happened. */
+export class Overloaded extends BackendUnavailable {}
+
+/** The owner's data key was destroyed: nothing more may be written about them. */
+export class OwnerErased extends Error {
+  constructor() {
+    super('The owner was erased.');
+  }
+}

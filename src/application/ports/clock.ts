@@ -1,0 +1,4 @@
+/** Time comes from here, so that decisions stay pure. */
+export interface Clock {
+  now(): Date;
+}
