@@ -2,7 +2,7 @@
 const { join, relative, sep } = require('node:path');
 
 const root = join(__dirname, '..');
-const fast = ['domain', 'application', 'projections'];
+const fast = ['architecture', 'domain', 'application', 'projections'];
 
 /** Suites that use memory only and so need no backends. */
 exports.isFast = (path) => fast.includes(relative(root, path).split(sep)[0]);
