@@ -20,7 +20,7 @@ const order = [
 ];
 const ranks = new Map(order.flatMap((folders, rank) => folders.map((folder) => [folder, rank])));
 
-/** Files that have not moved yet, by the folder that most of each goes to. A file that is gone from here may go from this list. */
+/** Files that have not moved yet, by the folder that most of each goes to. Goes when the last of them has moved. */
 const homes = {
   kernel: 'ids secret schemas canonical parse ledger/in-parallel',
   ports: 'ports vault model',
@@ -58,7 +58,7 @@ export function placeInside(path) {
 
 const folderOf = (path) => placeInside(path).split('/')[0];
 
-/** Rule 2 of the layout. A folder without a rank is not known to the order, so nothing may import it or be imported by it. */
+/** Rule 2. A folder that the order does not name may not import another, nor be imported: its rank has to be written. */
 export function isAgainstOrder({ from, to }) {
   if (!isApplication(from) || !isApplication(to)) return false;
   const [source, target] = [folderOf(from), folderOf(to)];

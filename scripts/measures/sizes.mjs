@@ -57,8 +57,8 @@ export function fieldsOf(name) {
 }
 
 /**
- * What a reader has to open between an operation and the ports. A stage lists every file that is it or was it, so that the
- * walk can be measured while files move; `kernel/` aside.
+ * What a reader has to open between an operation and the ports, `kernel/` aside. A stage lists every file that is it or
+ * was it, so that the walk can be measured while files move.
  */
 const walks = {
   append: [
@@ -80,7 +80,7 @@ const walks = {
   ],
 };
 
-/** The files of a walk with their lines; `lost` are stages of which no file is found, so that the list must be mended. */
+/** The files of a walk with their lines; `lost` are stages without any file: then the list above is out of date. */
 export function walkOf(name) {
   const stages = walks[name].map((stage) => stage.map((file) => `src/application/${file}.ts`));
   const files = [...new Set(stages.flat().filter(exists))];

@@ -39,7 +39,7 @@ function isPadOfOwner(node) {
 const isOwnerId = (node) => /(^|\.)(ownerId|caller\.userId|tenant\.id)$/.test(node.getText());
 const isPadId = (node) => nameOf(node) === 'scratchpadId';
 
-/** Names that a file imports from the read models: their finders take an owner, and row-level security stands behind. */
+/** Names that a file imports from the read models. Their finders take an owner, and row-level security guards them. */
 const findersOf = (path) =>
   new Set(
     imports.filter(({ from, to }) => from === path && to.startsWith('projections/')).flatMap(({ names }) => names),
@@ -56,7 +56,7 @@ export const ownerToPad = () =>
     .filter(({ path, node }) => isPadOfOwner(node) || isCallForPadOfOwner(path, node))
     .map(({ path, node }) => ({ path, place: placeOf(path, node) }));
 
-/** Files that name an operation: by its constant, or by its name as a text. An operation's story in `test/` comes on top. */
+/** Files that name an operation: by its constant, or by its name as a text. Its story in `test/` comes on top. */
 export function filesPerOperation() {
   const operations = nodesIn(isOperation, isOperationDeclaration).map(({ node }) => ({
     constant: node.name.text,
@@ -91,8 +91,8 @@ const wordsOf = (path) =>
   );
 
 /**
- * How often a service is written down before it can be used: its token, what makes it, and, where the parameter types of a
- * maker are not inferred from the tokens, the type beside each need. The uses themselves are not counted.
+ * How often a service is written down before it can be used: its token, what makes it, and, where the parameter types of
+ * a maker are not inferred from the tokens, the type beside each need. The uses themselves are not counted.
  */
 export function placesPerService() {
   const wiring = (path) => isComposition(path) || path === 'src/main.ts';
