@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbedded } from '../src/infrastructure/embedded/embedded.js';
 
-const all = ['start', 'rest', 'scratchpads', 'live', 'projection', 'eventstore', 'enrollment'];
+const all = ['start', 'rest', 'scratchpads', 'live', 'projection', 'eventstore', 'grpc', 'filters', 'enrollment'];
 
 /** `npm run bench`, or `npm run bench -- rest start`: each in a process of its own, on throw-away backends. */
 async function main(names: readonly string[]): Promise<void> {

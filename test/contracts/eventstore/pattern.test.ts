@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { compilePattern } from '../../../src/infrastructure/embedded/eventstore/filter/pattern.js';
-import { PatternError } from '../../../src/infrastructure/embedded/eventstore/filter/pattern-syntax.js';
+import { compilePattern, PatternError } from '../../../src/infrastructure/embedded/eventstore/filter/pattern.js';
 
 describe('a filter pattern', () => {
   it.each([
@@ -26,9 +25,13 @@ describe('a filter pattern', () => {
 
   it.each([
     '(?=a)',
-    '(?<name>a)',
-    '\\1',
-    '\\bword',
+    '(?!a)',
+    '(?<=a)b',
+    '(?<!a)b',
+    '(a)\\1',
+    '(?<name>a)\\k<name>',
+    '(?>a)',
+    '\\Z',
     '(',
     ')',
     'a**',
@@ -38,10 +41,59 @@ describe('a filter pattern', () => {
     'a{1000}',
     'x'.repeat(1001),
     '(a{100}){100}',
+    '((a{50}){5}){5}',
+    `(${'a?'.repeat(400)}){20}`,
+    'a?'.repeat(20) + '[^a]{100}'.repeat(20),
     '[',
     '\\',
   ])('refuses %j, and says why', (pattern) => {
     expect(() => compilePattern(pattern)).toThrow(PatternError);
+  });
+
+  // Where EventStoreDB's patterns (.NET) and JavaScript's differ, the former count.
+  it.each([
+    ['a.b', 'a\rb', true],
+    ['a.b', 'a\nb', false],
+    ['(?i)^ORDER', 'order-1', true],
+    ['(?<year>\\d{4})-', '2026-01', true],
+    ['\\bpaid\\b', 'was paid late', true],
+    ['\\bpaid\\b', 'unpaid', false],
+    ['\\Aorder\\z', 'order', true],
+    ['^\\p{Lu}', 'Ägir', true],
+    ['^[\\u00e0-\\u00ff]\\x41$', 'äA', true],
+    ['\\\\u00e4', '\\u00e4', true],
+    ['[]a]', ']', true],
+  ])('%j on %j says %j, as in EventStoreDB', (pattern, text, expected) => {
+    expect(compilePattern(pattern)(text)).toBe(expected);
+  });
+
+  it.each([
+    '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+    '^([a-z0-9]{1,63}\\.){1,8}[a-z]{2,63}$',
+    '[^a]{100}',
+    'x'.repeat(1000),
+  ])('takes %j', (pattern) => {
+    expect(compilePattern(pattern)('')).toBe(false);
+  });
+
+  it('is taken or refused, whatever it is', () => {
+    const pieces = fc.constantFrom(
+      ...'ab(|)[]^-$.*+?{,}\\\\12uxpPdQE:=!<>iä'.split(''),
+      '(?',
+      '[[:alpha:]]',
+      '{3}',
+      '\\p{L}',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: pieces, maxLength: 12 }), (pattern) => {
+        try {
+          expect(typeof compilePattern(pattern)('a1ä')).toBe('boolean');
+        } catch (fault) {
+          expect(fault).toBeInstanceOf(PatternError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   const unit = fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\w', '\\.');

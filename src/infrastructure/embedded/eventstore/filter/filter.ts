@@ -1,7 +1,6 @@
 import type { StoredEvent } from '../engine/events.js';
 import type { FilterRequest } from '../protocol/read-request.js';
-import { compilePattern } from './pattern.js';
-import { PatternError } from './pattern-syntax.js';
+import { compilePattern, PatternError } from './pattern.js';
 
 export interface Filter {
   matches(event: StoredEvent): boolean;

@@ -1,143 +1,51 @@
-import { parsePattern, PatternError, type Node } from './pattern-syntax.js';
+import { RE2JS, RE2JSException } from 're2js';
 
-/*
- * A client's pattern runs inside the server's one thread, so it must not be able to take long. This matcher never
- * backtracks: it walks the text once, following all possibilities at a time, and remembers the sets of possibilities
- * it has met. The time is bounded by the length of the text times the size of the pattern.
+/** Says what about a pattern is not supported, in words fit for the person who wrote it. */
+export class PatternError extends Error {}
+
+const MAX_LENGTH = 1000;
+const MAX_COUNT = 100;
+/** Bounds the time to compile, which takes up to 0.2 s for this much. */
+const MAX_WRITTEN_OUT = 20_000;
+/** Bounds the time for each character of a text. */
+const MAX_INSTRUCTIONS = 2000;
+
+/**
+ * Compiles a client's pattern to a test of whether a text contains a match. `\d`, `\w`, `\s` and `\b` know ASCII only.
+ * Invariant: the test takes time proportional to the length of the text. Why: patterns run in the server's one thread.
+ * Fails when: the pattern is malformed, too large, or uses look-around or back-references → {@link PatternError}.
  */
-
-const MAX_STATES = 2000;
-const MAX_REMEMBERED = 500;
-const EMPTY: readonly number[] = [];
-
-type State =
-  | { readonly kind: 'unit'; readonly set: Node & { kind: 'set' }; next: number }
-  | { readonly kind: 'fork'; readonly next: number[] }
-  | { readonly kind: 'start' | 'end'; next: number }
-  | { readonly kind: 'match' };
-
-/** A set of states, with the sets that each code unit leads to as far as they are known. */
-interface Situation {
-  readonly states: readonly number[];
-  readonly matched: boolean;
-  readonly matchesAtEnd: boolean;
-  readonly next: Map<number, Situation>;
-}
-
-/** Whether a text contains a match of the pattern. Throws {@link PatternError} for a pattern that is not supported. */
 export function compilePattern(source: string): (text: string) => boolean {
-  const machine = new Machine(parsePattern(source));
-  return (text) => machine.matches(text);
+  if (source.length > MAX_LENGTH) throw new PatternError(`A pattern has at most ${MAX_LENGTH} characters.`);
+  if (writtenOut(source) > MAX_WRITTEN_OUT) throw tooLarge();
+  const pattern = compiled(source);
+  if (pattern.programSize() > MAX_INSTRUCTIONS) throw tooLarge();
+  return (text) => pattern.test(text);
 }
 
-class Machine {
-  private readonly states: State[] = [{ kind: 'match' }];
-  private readonly entry: number;
-  private remembered = new Map<string, Situation>();
-  private initial: Situation;
-
-  constructor(node: Node) {
-    this.entry = this.build(node, 0);
-    this.initial = this.situation([this.entry], true);
+/** An upper bound of a pattern's length with its counts written out: counts of groups may be nested, others may not. */
+function writtenOut(source: string): number {
+  let [ofGroups, ofCharacters] = [1, 1];
+  for (const [, group, least = '', most] of source.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)) {
+    const count = Math.max(Number(least), Number(most ?? 0), 1);
+    if (count > MAX_COUNT) throw new PatternError(`A pattern counts to at most ${MAX_COUNT}.`);
+    if (group === ')') ofGroups *= count;
+    else ofCharacters = Math.max(ofCharacters, count);
   }
+  return source.length * ofGroups * ofCharacters;
+}
 
-  matches(text: string): boolean {
-    let situation = this.initial;
-    for (let index = 0; index < text.length; index += 1) {
-      if (situation.matched) return true;
-      situation = this.step(situation, text.charCodeAt(index));
-    }
-    return situation.matched || situation.matchesAtEnd || (text.length === 0 && this.matchesEmpty());
-  }
-
-  private matchesEmpty(): boolean {
-    return this.closure([this.entry], true, true).includes(0);
-  }
-
-  private step(from: Situation, unit: number): Situation {
-    const known = from.next.get(unit);
-    if (known) return known;
-    const reached = from.states.flatMap((index) => {
-      const state = this.states[index];
-      return state?.kind === 'unit' && holds(state.set, unit) ? [state.next] : EMPTY;
-    });
-    // A match may begin anywhere, so the entry is always a possibility.
-    const to = this.situation([...reached, this.entry], false);
-    if (from.next.size < 256) from.next.set(unit, to);
-    return to;
-  }
-
-  private situation(from: readonly number[], atStart: boolean): Situation {
-    const states = this.closure(from, atStart, false);
-    const key = `${atStart ? '^' : ''}${states.join(' ')}`;
-    const known = this.remembered.get(key);
-    if (known) return known;
-    if (this.remembered.size >= MAX_REMEMBERED) this.forget();
-    const matchesAtEnd = this.closure(from, atStart, true).includes(0);
-    const situation = { states, matched: states.includes(0), matchesAtEnd, next: new Map<number, Situation>() };
-    this.remembered.set(key, situation);
-    return situation;
-  }
-
-  private forget(): void {
-    this.remembered = new Map();
-    this.initial.next.clear();
-  }
-
-  /** All states reachable without reading. */
-  private closure(from: readonly number[], atStart: boolean, atEnd: boolean): number[] {
-    const seen = new Set<number>();
-    const open = [...from];
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (seen.has(index)) continue;
-      seen.add(index);
-      const state = this.states[index];
-      if (state?.kind === 'fork') open.push(...state.next);
-      else if ((state?.kind === 'start' && atStart) || (state?.kind === 'end' && atEnd)) open.push(state.next);
-    }
-    return [...seen].sort((a, b) => a - b);
-  }
-
-  /** Adds the states for a node that lead on to `next`, and answers where they begin. */
-  private build(node: Node, next: number): number {
-    switch (node.kind) {
-      case 'set':
-        return this.add({ kind: 'unit', set: node, next });
-      case 'start':
-      case 'end':
-        return this.add({ kind: node.kind, next });
-      case 'sequence':
-        return node.parts.reduceRight((behind, part) => this.build(part, behind), next);
-      case 'choice':
-        return this.add({ kind: 'fork', next: node.options.map((option) => this.build(option, next)) });
-      case 'repeat':
-        return this.repeat(node, next);
-    }
-  }
-
-  private repeat({ part, min, max }: Node & { kind: 'repeat' }, next: number): number {
-    let entry = next;
-    if (max === Infinity) {
-      const loop: State & { kind: 'fork' } = { kind: 'fork', next: [next] };
-      entry = this.add(loop);
-      loop.next.push(this.build(part, entry));
-    } else {
-      for (let count = min; count < max; count += 1) {
-        entry = this.add({ kind: 'fork', next: [next, this.build(part, entry)] });
-      }
-    }
-    for (let count = 0; count < min; count += 1) entry = this.build(part, entry);
-    return entry;
-  }
-
-  private add(state: State): number {
-    if (this.states.length >= MAX_STATES)
-      throw new PatternError('A pattern is too large when its counts are written out.');
-    return this.states.push(state) - 1;
+function compiled(source: string): RE2JS {
+  try {
+    return RE2JS.compile(withBracedCodes(source));
+  } catch (fault) {
+    if (!(fault instanceof RE2JSException)) throw fault;
+    throw new PatternError(`A pattern is refused (none may use look-around or back-references): ${fault.message}.`);
   }
 }
 
-const holds = ({ ranges, negated }: Node & { kind: 'set' }, unit: number): boolean =>
-  ranges.some(([first, last]) => unit >= first && unit <= last) !== negated;
+/** Writes `\u00e4`, as EventStoreDB takes it, in the form that RE2 takes. */
+const withBracedCodes = (source: string): string =>
+  source.replace(/\\(?:u([0-9a-fA-F]{4})|[^])/g, (escape, code?: string) => (code ? `\\x{${code}}` : escape));
 
-export { PatternError };
+const tooLarge = (): PatternError => new PatternError('A pattern is too large when its counts are written out.');

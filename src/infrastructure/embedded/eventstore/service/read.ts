@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import type { StoredEvent } from '../engine/events.js';
 import { MAX_MESSAGE_BYTES } from '../engine/limits.js';
 import { makeFilter, type Filter } from '../filter/filter.js';
-import { PatternError } from '../filter/pattern-syntax.js';
+import { PatternError } from '../filter/pattern.js';
 import type { Call } from '../grpc/call.js';
 import { CallError, Status } from '../grpc/status.js';
 import { readReadRequest, type ReadRequest } from '../protocol/read-request.js';
