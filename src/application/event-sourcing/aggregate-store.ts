@@ -1,23 +1,15 @@
 import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/aggregate.js';
-import { decode, ownersOf, type DecodedEvent } from './codec.js';
 import type { EventStore, StoredEvent } from '../ports/event-store.js';
-import type { RecordedKey, Snapshot, Snapshots } from '../ports/snapshots.js';
 import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
+import type { Snapshot, Snapshots } from '../ports/snapshots.js';
+import { decode, ownersOf, type DecodedEvent } from './codec.js';
+import { emptyStream, type LoadedAggregate, withKey } from './loaded-aggregate.js';
+import { LRUCache } from 'lru-cache';
 
-/** A stream folded up to a revision (-1: it has no events), with what it remembers besides its state. */
-export interface LoadedAggregate<State> {
-  readonly state: State;
-  readonly revision: number;
-  /** The tenant that the stream belongs to; undefined while it has no events. */
-  readonly ownerId: string | undefined;
-  readonly keys: readonly RecordedKey[];
-  readonly position: bigint;
-}
-
-/** A stream remembers this many idempotency keys, the latest. */
-export const rememberedKeys = 256;
 const pageSize = 500;
+
 const snapshotEvery = 200;
+
 const cachedStreams = 20_000;
 
 interface Cached {
@@ -33,18 +25,18 @@ interface Cached {
  * starts from a snapshot, so that cost does not grow with history.
  */
 export class AggregateStore {
-  private readonly cache = new Map<string, Cached>();
-  /** The log is known to reach this far. */
+  private readonly cache = new LRUCache<string, Cached>({ max: cachedStreams });
+  /** The event store is known to reach this position. */
   private watermark = -1n;
-  /** Looks under way, by stream, with how far the log was known to reach when they began. */
+  /** Reads under way, by stream, with the watermark at which each began. */
   private readonly inFlightLoads = new Map<
     string,
     { readonly seen: bigint; readonly loaded: Promise<LoadedAggregate<unknown>> }
   >();
 
   constructor(
-    private readonly log: EventStore,
-    private readonly subjects: PersonalDataKeys,
+    private readonly eventStore: EventStore,
+    private readonly personalDataKeys: PersonalDataKeys,
     private readonly snapshots: Snapshots,
   ) {}
 
@@ -55,19 +47,16 @@ export class AggregateStore {
   ): LoadedAggregate<State> | undefined {
     const stream = `${aggregate.category}-${id}`;
     const entry = this.cache.get(stream);
-    if (!entry) return undefined;
-    this.cache.delete(stream);
-    this.cache.set(stream, entry);
     // The category is part of the stream's name, so what is cached under it was folded by this aggregate.
-    return entry.loaded as LoadedAggregate<State>;
+    return entry?.loaded as LoadedAggregate<State> | undefined;
   }
 
-  /** Tells that the log reaches this far: whatever is read from now on is no older. */
+  /** Raises the watermark: the event store is known to reach `position`, so later reads are at least that fresh. */
   raiseWatermark(position: bigint): void {
     if (position > this.watermark) this.watermark = position;
   }
 
-  /** The stream as it is now; with `asOf`, as it was at that position of the log or later, which may spare a look. */
+  /** Loads the stream as it is now or, with `asOf`, as it was at that position of the log or later, which may spare a read. */
   async load<State, Event extends DomainEvent>(
     aggregate: Aggregate<State, Event>,
     id: string,
@@ -76,7 +65,7 @@ export class AggregateStore {
     const stream = `${aggregate.category}-${id}`;
     const known = this.cached(aggregate, id);
     if (asOf === undefined) return this.refresh(aggregate, stream, known);
-    if (known && (this.cache.get(stream)?.asOf ?? -1n) >= asOf) return known;
+    if (known && (this.cache.peek(stream)?.asOf ?? -1n) >= asOf) return known;
     const look = this.inFlightLoads.get(stream);
     // As above: the category is part of the stream's name.
     if (look && look.seen >= asOf) return (await look.loaded) as LoadedAggregate<State>;
@@ -99,7 +88,7 @@ export class AggregateStore {
     const { watermark: seen } = this;
     let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {
-      const page = await this.log.readStream(stream, loaded.revision + 1, pageSize);
+      const page = await this.eventStore.readStream(stream, loaded.revision + 1, pageSize);
       if (page.length > 0) loaded = this.advance(aggregate, loaded, await this.decoded(page));
       if (page.length < pageSize) break;
     }
@@ -119,13 +108,18 @@ export class AggregateStore {
     return loaded;
   }
 
+  /** Revision of the last event of a stream; -1 when it has none. */
+  async lastRevision(stream: string): Promise<number> {
+    return (await this.eventStore.lastEvent(stream))?.revision ?? -1;
+  }
+
   /** Events of a stream by revision, decoded. */
   async events(stream: string, from: number, count: number): Promise<readonly DecodedEvent[]> {
-    return this.decoded(await this.log.readStream(stream, from, count));
+    return this.decoded(await this.eventStore.readStream(stream, from, count));
   }
 
   private async decoded(page: readonly StoredEvent[]): Promise<readonly DecodedEvent[]> {
-    const keys = await this.subjects.openingKeys(ownersOf(page));
+    const keys = await this.personalDataKeys.openingKeys(ownersOf(page));
     return page.map((event) => decode(event, keys));
   }
 
@@ -160,42 +154,19 @@ export class AggregateStore {
     loaded: LoadedAggregate<State>,
     asOf = -1n,
   ): void {
-    const known = this.cache.get(stream);
+    const known = this.cache.peek(stream);
     let snapshotAt = known?.snapshotAt ?? loaded.revision - (loaded.revision % snapshotEvery);
     if (loaded.ownerId !== undefined && loaded.revision - snapshotAt >= snapshotEvery) {
       snapshotAt = loaded.revision;
       this.saveSnapshot(stream, { ...loaded, ownerId: loaded.ownerId, version: aggregate.snapshotVersion ?? 1 });
     }
     if (known && known.loaded.revision > loaded.revision) return;
-    this.cache.delete(stream);
     const since = known && known.asOf > asOf ? known.asOf : asOf;
     this.cache.set(stream, { loaded, snapshotAt, asOf: since });
-    if (this.cache.size > cachedStreams) {
-      const [oldest] = this.cache.keys();
-      if (oldest !== undefined) this.cache.delete(oldest);
-    }
   }
 
   private saveSnapshot(stream: string, { revision, version, state, ownerId, keys }: Snapshot): void {
     // A snapshot only saves time: when it cannot be stored the stream is read in full, and nothing is wrong.
     this.snapshots.save(stream, { revision, version, state, ownerId, keys }).catch(() => undefined);
   }
-}
-
-export const emptyStream = <State, Event extends DomainEvent>(
-  aggregate: Aggregate<State, Event>,
-): LoadedAggregate<State> => ({ state: aggregate.initial, revision: -1, ownerId: undefined, keys: [], position: 0n });
-
-function withKey(keys: readonly RecordedKey[], event: DecodedEvent): readonly RecordedKey[] {
-  const { idempotency, actor } = event.metadata;
-  if (!idempotency) return keys;
-  const last = keys.at(-1);
-  if (
-    last?.key === idempotency.key &&
-    last.operation === idempotency.operation &&
-    last.from + last.count === event.revision
-  ) {
-    return [...keys.slice(0, -1), { ...last, count: last.count + 1 }];
-  }
-  return [...keys.slice(1 - rememberedKeys), { ...idempotency, actorId: actor.id, from: event.revision, count: 1 }];
 }
