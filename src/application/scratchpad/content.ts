@@ -1,14 +1,14 @@
-import { refuse, isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
+import { isRefusal, refuse, type Refusal } from '../../domain/kernel/refusal.js';
 import * as scratchpads from '../../domain/scratchpad/scratchpad.js';
 import { sha256 } from '../kernel/canonical-json.js';
-import type { Author } from '../../domain/kernel/author.js';
-import { reconcile } from './consistency.js';
-import type { PadContext } from './lifecycle.js';
-import type { PadRef } from '../ports/pad-keys.js';
+import type { PadContent } from '../ports/content-store.js';
+import { padStream } from './ledger-events.js';
+import type { PadContext } from './pad-context.js';
 
 export interface Content {
   readonly content: string;
   readonly revision: number;
+  /** UTF-8. */
   readonly bytes: number;
   readonly sha256: string;
   readonly updatedAt: string;
@@ -16,70 +16,99 @@ export interface Content {
   readonly lost?: true;
 }
 
-/** Content as the stream says it is; a text that was committed and not promoted yet is promoted by its reader. */
-export async function readContent(pad: PadRef, work: PadContext): Promise<Content | Refusal<'not_found'>> {
-  const state = await work.streams.load(scratchpads.scratchpad, pad.scratchpadId);
+/** Reads the content as the stream says it is. A text that was committed and not promoted yet is promoted by its reader. */
+export async function readContent(pad: PadContext): Promise<Content | Refusal<'not_found'>> {
+  const state = await pad.streams.aggregates.load(scratchpads.scratchpad, pad.scratchpadId);
   if (state.status !== 'open') return refuse('not_found');
-  const stored = await promoted(pad, state, work);
-  if (!stored) return refuse('not_found');
-  const { content } = stored;
-  const told = { bytes: Buffer.byteLength(content), sha256: sha256(content), updatedAt: stored.at };
-  if (stored.revision >= state.contentRevision) return { content, revision: stored.revision, ...told };
-  return { content, revision: state.contentRevision, ...told, lost: true };
+  const stored = await readPromoted(pad, state);
+  if (isRefusal(stored)) return stored;
+  const { content, at } = stored;
+  const isLost = stored.revision < state.contentRevision;
+  const revision = isLost ? state.contentRevision : stored.revision;
+  const read = { content, revision, bytes: Buffer.byteLength(content), sha256: sha256(content), updatedAt: at };
+  return isLost ? { ...read, lost: true } : read;
 }
 
-async function promoted(pad: PadRef, state: Extract<scratchpads.Scratchpad, { status: 'open' }>, work: PadContext) {
-  const stored = await work.working.content.read(pad);
-  if (!stored) return (await reconcile(pad, work)) ? work.working.content.read(pad) : undefined;
-  if (stored.revision >= state.contentRevision || state.contentEventId === null) return stored;
-  await work.working.content.promote(pad, state.contentRevision, state.contentEventId, state.contentAt);
-  return work.working.content.read(pad);
+async function readPromoted(
+  { ref, store, consistency }: PadContext,
+  { contentRevision, contentEventId, contentAt }: Extract<scratchpads.Scratchpad, { status: 'open' }>,
+): Promise<PadContent | Refusal<'not_found'>> {
+  const stored = await consistency.run(() => store.content.read(ref));
+  if (isRefusal(stored) || stored.revision >= contentRevision || contentEventId === null) return stored;
+  await store.content.promote(ref, contentRevision, contentEventId, contentAt);
+  return consistency.run(() => store.content.read(ref));
 }
 
-/**
- * Replaces the content: the text is staged, the event at the exact revision is the commit, then the text is promoted
- * (03-flows "Content"). `decide` says which event that is, so that setting and clearing take the same path.
- */
-export async function replaceContent(
-  pad: PadRef,
+export interface StoredContent {
+  readonly revision: number;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/** Replaces the content by a text. With `ifMatch`, only at that revision. */
+export function setContent(
+  pad: PadContext,
   content: string,
-  work: PadContext,
+  ifMatch: number | undefined,
+): Promise<StoredContent | Refusal<'not_found' | 'conflict'>> {
+  const size = { bytes: Buffer.byteLength(content), sha256: sha256(content), author: pad.streams.command.author };
+  return replaceContent(pad, content, (state) => scratchpads.setContent(state, size, ifMatch));
+}
+
+/** Empties the content. With `ifMatch`, only at that revision. */
+export function clearContent(
+  pad: PadContext,
+  ifMatch: number | undefined,
+): Promise<StoredContent | Refusal<'not_found' | 'conflict'>> {
+  const { author } = pad.streams.command;
+  return replaceContent(pad, '', (state) => scratchpads.clearContent(state, author, ifMatch));
+}
+
+/** The text is staged, the event at the exact revision is the commit, then the text is promoted (docs/flows.md#set-content). */
+async function replaceContent(
+  pad: PadContext,
+  content: string,
   decide: (state: scratchpads.Scratchpad) => ReturnType<typeof scratchpads.setContent>,
-): Promise<
-  { readonly revision: number; readonly at: string; readonly replayed: boolean } | Refusal<'not_found' | 'conflict'>
-> {
-  const eventId = work.streams.eventId(`scratchpad-${pad.scratchpadId}`);
+): Promise<StoredContent | Refusal<'not_found' | 'conflict'>> {
+  const { ref, store, streams } = pad;
+  const eventId = streams.command.eventId(padStream(pad.scratchpadId));
   let staged: number | undefined;
-  const outcome = await work.streams.execute(scratchpads.scratchpad, pad.scratchpadId, async (state) => {
+  const outcome = await streams.aggregates.execute(scratchpads.scratchpad, pad.scratchpadId, async (state) => {
     const decision = decide(state);
     if (isRefusal(decision) || state.status !== 'open') return decision;
     const revision = state.contentRevision + 1;
-    if (staged !== undefined && staged !== revision) await work.working.content.unstage(pad, staged, eventId);
+    if (staged !== undefined && staged !== revision) await store.content.unstage(ref, staged, eventId);
     staged = revision;
-    if (await work.working.content.stage(pad, revision, eventId, content)) return decision;
-    // Absent: not made yet, or destroyed. The stream knows.
-    if (!(await reconcile(pad, work))) return refuse('not_found');
-    return (await work.working.content.stage(pad, revision, eventId, content)) ? decision : refuse('not_found');
+    const isStaged = await pad.consistency.run(async () =>
+      (await store.content.stage(ref, revision, eventId, content)) ? true : undefined,
+    );
+    return isRefusal(isStaged) ? isStaged : decision;
   });
   if (isRefusal(outcome)) {
-    if (staged !== undefined) await work.working.content.unstage(pad, staged, eventId);
+    if (staged !== undefined) await store.content.unstage(ref, staged, eventId);
     return outcome;
   }
   const [event] = outcome.events;
-  if (event?.type !== 'scratchpad.content_set' && event?.type !== 'scratchpad.content_cleared')
+  if (event?.type !== 'scratchpad.content_set' && event?.type !== 'scratchpad.content_cleared') {
     return refuse('not_found');
-  const { revision } = event.data;
-  if (!(await work.working.content.promote(pad, revision, event.id, event.at))) {
-    // It was committed, and what was staged is gone: with the server's last writes, or taken for left over.
-    if (!(await reconcile(pad, work))) return refuse('not_found');
-    await work.working.content.stage(pad, revision, event.id, content);
-    await work.working.content.promote(pad, revision, event.id, event.at);
   }
-  return { revision, at: event.at, replayed: outcome.replayed };
+  const { revision } = event.data;
+  const promoted = await promote(pad, revision, event.id, event.at, content);
+  return isRefusal(promoted) ? promoted : { revision, at: event.at };
 }
 
-export const sizeOf = (content: string, author: Author) => ({
-  bytes: Buffer.byteLength(content),
-  sha256: sha256(content),
-  author,
-});
+/** Promotes a committed text. Why it may be staged again: it went with the server's last writes, or was taken for left over. */
+async function promote(
+  { ref, store, consistency }: PadContext,
+  revision: number,
+  eventId: string,
+  at: string,
+  content: string,
+): Promise<true | Refusal<'not_found'>> {
+  let isStaged = true;
+  return consistency.run(async () => {
+    if (!isStaged) await store.content.stage(ref, revision, eventId, content);
+    isStaged = false;
+    return (await store.content.promote(ref, revision, eventId, at)) ? true : undefined;
+  });
+}

@@ -2,59 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import * as scratchpads from '../../domain/scratchpad/scratchpad.js';
 import { isAttached, thread } from '../../domain/thread/thread.js';
-import { isSound } from './consistency.js';
-import type { PadRef } from '../ports/pad-keys.js';
-import type { ScratchpadStore } from '../ports/scratchpad-store.js';
-import type { Streams } from '../event-sourcing/aggregates.js';
-
-/** What the derived steps of a scratchpad's life need; operations and reactions both have it. */
-export interface PadContext {
-  readonly streams: Streams;
-  readonly working: ScratchpadStore;
-}
+import type { PadContext } from './pad-context.js';
 
 /**
- * What follows once a thread's slot holds a scratchpad: its own stream, then its working state. Every step is
- * create-if-absent. If the thread let go of the pad meanwhile, everything is taken away again: whoever emptied the slot may
- * have been here before there was a stream to end.
+ * Provisions a pad once a thread's slot names it: its own stream, then its keys. Every step is create-if-absent.
+ * Invariant: a pad that its thread has let go of ends without keys; whichever command emptied the slot may have come
+ * before there was a stream to end (docs/flows.md#create-scratchpad).
  */
-export async function provisionScratchpad(
-  pad: PadRef & { readonly threadId: string },
-  work: PadContext,
-): Promise<scratchpads.Scratchpad> {
-  const { streams, working } = work;
-  const { scratchpadId, threadId, ownerId } = pad;
-  const connection = working.epoch.current();
-  const created = await streams.execute(scratchpads.scratchpad, scratchpadId, (state) =>
+export async function provisionScratchpad(pad: PadContext, threadId: string): Promise<scratchpads.Scratchpad> {
+  const { ref, scratchpadId, store } = pad;
+  const { aggregates, ownerId } = pad.streams;
+  const epoch = store.epoch.current();
+  const created = await aggregates.execute(scratchpads.scratchpad, scratchpadId, (state) =>
     scratchpads.create(state, { scratchpadId, threadId, ownerId }),
   );
   if (isRefusal(created)) return { status: 'absent' };
   const { state, events, replayed } = created;
   if (state.status !== 'open') return state;
   const isNew = events.length > 0 && !replayed;
-  if (isNew) await working.keys.create(pad, state.createdAt);
-  else await isSound(pad, work);
-  if (!isAttached(await streams.load(thread, threadId), scratchpadId))
-    await removeScratchpad(scratchpadId, ownerId, work);
-  const now = await streams.load(scratchpads.scratchpad, scratchpadId);
-  if (now.status !== 'open') await working.keys.destroy(pad);
-  else if (isNew) working.epoch.markVerified(pad, connection);
+  if (isNew) await store.keys.create(ref, state.createdAt);
+  else await pad.consistency.run(async () => true);
+  if (!isAttached(await aggregates.load(thread, threadId), scratchpadId)) await removeScratchpad(pad);
+  const now = await aggregates.load(scratchpads.scratchpad, scratchpadId);
+  if (now.status !== 'open') await store.keys.destroy(ref);
+  else if (isNew) store.epoch.markVerified(ref, epoch);
   return now;
 }
 
 /**
- * What follows once a thread no longer holds a scratchpad: its stream ends, its keys go. Nothing can bring them back
- * (03-flows "Deletion"). Purges, now and later, are the reaction's work.
+ * Removes a pad once no thread names it: its stream ends, then its keys go; nothing brings them back. Purges, now and
+ * later, are the reaction's work (docs/flows.md#delete-scratchpad).
  */
-export async function removeScratchpad(
-  scratchpadId: string,
-  ownerId: string,
-  { streams, working }: PadContext,
-): Promise<void> {
-  const removed = await streams.execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+export async function removeScratchpad({ ref, scratchpadId, store, streams }: PadContext): Promise<void> {
+  const removed = await streams.aggregates.execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
   if (isRefusal(removed) && removed.refused === 'conflict') {
-    // The command's key was used on this pad before; that it is no longer held is true whatever its key.
-    await streams.asSystem(randomUUID()).execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
+    // The command's idempotency key was used on this pad before; that no thread names the pad is true whatever the key.
+    const system = streams.asSystem(randomUUID());
+    await system.aggregates.execute(scratchpads.scratchpad, scratchpadId, scratchpads.remove);
   }
-  await working.keys.destroy({ ownerId, scratchpadId });
+  await store.keys.destroy(ref);
 }

@@ -1,16 +1,17 @@
-import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
-import type { EntryKind } from '../../../domain/scratchpad/entry-kinds.js';
-import { generationOf, ledger } from '../../../domain/scratchpad/ledger.js';
+import type { PadRole } from '../../../domain/kernel/roles.js';
+import { isRefusal, refuse, type Refusal } from '../../../domain/kernel/refusal.js';
+import { mayWrite, type EntryKind } from '../../../domain/scratchpad/entry-kinds.js';
 import { contains } from '../../../domain/scratchpad/index-ranges.js';
-import { sha256 } from '../../kernel/canonical-json.js';
-import type { OperationContext } from '../../operation/context.js';
-import { completeClear } from './clear.js';
-import { isSound, reconcile } from '../consistency.js';
-import { recordAppended } from '../ledger-events.js';
+import { generationOf, ledger } from '../../../domain/scratchpad/ledger.js';
+import { idempotencyCollision } from '../../event-sourcing/recorded-outcome.js';
 import { BackendUnavailable } from '../../faults/errors.js';
-import type { Entry, IndexedEntry, LedgerAppend } from '../../ports/ledger-store.js';
-import type { PadRef } from '../../ports/pad-keys.js';
-import { idempotencyCollision } from '../../event-sourcing/aggregates.js';
+import { sha256 } from '../../kernel/canonical-json.js';
+import { checkAt } from '../../kernel/validation.js';
+import type { IndexedEntry, LedgerAppend } from '../../ports/ledger-store.js';
+import { recordAppended } from '../ledger-events.js';
+import type { PadContext } from '../pad-context.js';
+import { takeClaim } from './claim.js';
+import { entryFields } from './fields.js';
 
 export interface EntryDraft {
   readonly content: string;
@@ -18,92 +19,89 @@ export interface EntryDraft {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-type Writer = Pick<
-  OperationContext,
-  'ids' | 'author' | 'correlationId' | 'streams' | 'working' | 'now' | 'idempotency'
->;
-type AppendedEntry = IndexedEntry & { readonly kind: EntryKind };
+export type AppendedEntry = IndexedEntry & { readonly kind: EntryKind };
+type NewEntry = Omit<AppendedEntry, 'index'>;
 
-export async function appendToLedger(
-  pad: PadRef,
+/**
+ * Appends an entry: its writer's role allowed, its fields checked, its claim taken; then the push is the append, and its
+ * event follows before the answer (docs/flows.md#append-entry).
+ * Invariant: an entry is acknowledged only if it stands at its index over one connection.
+ */
+export async function appendEntry(
+  pad: PadContext,
   draft: EntryDraft,
-  writer: Writer,
-): Promise<AppendedEntry | Refusal<'not_found' | 'conflict'>> {
-  const entry = {
-    id: writer.ids.make('entry'),
-    ...draft,
-    author: writer.author,
-    bytes: Buffer.byteLength(draft.content),
-    sha256: sha256(draft.content),
-    at: writer.now().toISOString(),
-    correlationId: writer.correlationId,
-  };
-  if (!(await isSound(pad, writer))) return refuse('not_found');
-  const connection = writer.working.epoch.current();
-  const pushed = await pushedTo(pad, entry, writer);
-  if (!pushed) return refuse('not_found');
-  if (pushed.earlier) return earlierAppend(pad, entry, pushed, pushed.earlier, writer);
-  await recordAppended(pad.scratchpadId, entry, pushed, writer.streams);
-  if (writer.working.epoch.current() !== connection) await assertStillThere(pad, entry, pushed, writer);
-  return { ...entry, index: pushed.index };
-}
-
-/** One push. When the list is not there it is either not made yet or gone: the stream knows, and a living pad gets its keys. */
-async function pushedTo(pad: PadRef, entry: Entry, writer: Writer): Promise<LedgerAppend | undefined> {
-  const key = writer.idempotency && { digest: writer.idempotency.digest };
-  const pushed = await writer.working.ledger.append(pad, entry, key);
-  if (pushed) return pushed;
-  return (await reconcile(pad, writer)) ? writer.working.ledger.append(pad, entry, key) : undefined;
-}
-
-/** The same request was made before, and this is its outcome; its audit event may still be missing. */
-async function earlierAppend(
-  pad: PadRef,
-  again: Entry & { readonly kind: EntryKind },
-  { index, generation: clears }: LedgerAppend,
-  before: NonNullable<LedgerAppend['earlier']>,
-  { streams, working, idempotency }: Writer,
-): Promise<AppendedEntry | Refusal<'conflict'>> {
-  if (before.digest !== idempotency?.digest) return idempotencyCollision();
-  streams.again();
-  const page = await working.ledger.read(pad, index - 1, 1);
-  const kept = page?.generation === clears ? page.entries.find(({ id }) => id === again.id) : undefined;
-  // The request is the same, so its words are, also when the entry was cleared since.
-  const entry = { ...again, at: before.at, ...kept, kind: again.kind };
-  const era = generationOf(await streams.load(ledger, pad.scratchpadId), clears);
-  if (era && !contains(era.covered, index)) await recordAppended(pad.scratchpadId, entry, { index, clears }, streams);
-  return { ...entry, index };
-}
-
-/** The connection broke since the push: is the entry still what stands at its index? If not, it is not acknowledged. */
-async function assertStillThere(
-  pad: PadRef,
-  entry: Entry,
-  { index, generation: clears }: LedgerAppend,
-  writer: Writer,
-): Promise<void> {
-  if (!(await isSound(pad, writer))) throw new BackendUnavailable('redis');
-  const page = await writer.working.ledger.read(pad, index - 1, 1);
-  if (page?.generation === clears && page.entries.at(0)?.id !== entry.id) throw new BackendUnavailable('redis');
-}
-
-/** Empties the ledger; the removed entries stay aside until the events that tell of them are stored. */
-export async function clearLedger(
-  pad: PadRef,
-  writer: Pick<OperationContext, 'ids' | 'streams' | 'working'>,
-): Promise<number | Refusal<'not_found'>> {
-  if (!(await isSound(pad, writer))) return refuse('not_found');
-  const clearId = writer.ids.uuid('clear');
-  const { finished } = await writer.streams.load(ledger, pad.scratchpadId);
-  const before = finished.find((clear) => clear.clearId === clearId);
-  if (before) {
-    writer.streams.again();
-    return before.count;
+  role: PadRole | undefined,
+): Promise<AppendedEntry | Refusal<'not_found' | 'conflict' | 'authorization_refused' | 'validation_failed'>> {
+  if (!mayWrite(role, draft.kind)) return refuse('authorization_refused');
+  const fields = checkAt('fields', entryFields[draft.kind], draft.fields);
+  if (isRefusal(fields)) return fields;
+  if (draft.kind === 'claim') {
+    const claimed = await takeClaim(pad, entryFields.claim.parse(draft.fields));
+    if (isRefusal(claimed)) return claimed;
   }
-  const cleared =
-    (await writer.working.ledger.clear(pad, clearId)) ??
-    ((await reconcile(pad, writer)) ? await writer.working.ledger.clear(pad, clearId) : undefined);
-  if (!cleared) return refuse('not_found');
-  await completeClear(pad, clearId, writer);
-  return cleared.count;
+  return push(pad, newEntry(pad, { content: draft.content, kind: draft.kind, fields: fields.input }));
+}
+
+function newEntry({ streams: { command } }: PadContext, { content, kind, fields }: EntryDraft): NewEntry {
+  return {
+    id: command.newId('entry'),
+    content,
+    kind,
+    fields,
+    author: command.author,
+    bytes: Buffer.byteLength(content),
+    sha256: sha256(content),
+    at: command.now().toISOString(),
+    correlationId: command.correlationId,
+  };
+}
+
+async function push(pad: PadContext, entry: NewEntry): Promise<AppendedEntry | Refusal<'not_found' | 'conflict'>> {
+  const { ref, scratchpadId, store, streams } = pad;
+  const { idempotency } = streams.command;
+  const key = idempotency && { digest: idempotency.digest };
+  let epoch = 0;
+  const appended = await pad.consistency.run(() => {
+    epoch = store.epoch.current();
+    return store.ledger.append(ref, entry, key);
+  });
+  if (isRefusal(appended)) return appended;
+  if (appended.earlier) return earlierAppend(pad, entry, appended, appended.earlier);
+  await recordAppended(streams, scratchpadId, entry, appended);
+  if (store.epoch.current() !== epoch) await assertStillThere(pad, entry, appended);
+  return indexed(entry, appended.index);
+}
+
+const indexed = (entry: NewEntry, index: number): AppendedEntry => ({ ...entry, index });
+
+/** Answers the entry that the same request appended before. Its event may still be missing; then it is recorded now. */
+async function earlierAppend(
+  { ref, scratchpadId, store, streams }: PadContext,
+  again: NewEntry,
+  { index, generation }: LedgerAppend,
+  earlier: NonNullable<LedgerAppend['earlier']>,
+): Promise<AppendedEntry | Refusal<'conflict'>> {
+  const { command, aggregates } = streams;
+  if (earlier.digest !== command.idempotency?.digest) return idempotencyCollision();
+  command.markReplayed();
+  const page = await store.ledger.read(ref, index - 1, 1);
+  const kept = page?.generation === generation ? page.entries.find(({ id }) => id === again.id) : undefined;
+  // The request is the same, so its words are, also when the entry was cleared since.
+  const entry = { ...again, at: earlier.at, ...kept, kind: again.kind };
+  const known = generationOf(await aggregates.load(ledger, scratchpadId), generation);
+  if (known && !contains(known.covered, index)) {
+    await recordAppended(streams, scratchpadId, entry, { index, generation });
+  }
+  return indexed(entry, index);
+}
+
+/** Checks that the entry still stands at its index, after the connection broke. Fails when: it does not → BackendUnavailable. */
+async function assertStillThere(
+  { ref, store, consistency }: PadContext,
+  entry: NewEntry,
+  { index, generation }: LedgerAppend,
+): Promise<void> {
+  const page = await consistency.run(() => store.ledger.read(ref, index - 1, 1));
+  const isGone = isRefusal(page) || (page.generation === generation && page.entries.at(0)?.id !== entry.id);
+  if (isGone) throw new BackendUnavailable('redis');
 }

@@ -4,7 +4,7 @@ import { id, name, text } from '../../kernel/schemas.js';
 
 const source = name(2000).meta({ description: 'Where it was found: an address, a document, a person.' });
 
-/** The declared fields of each kind of entry (S6). */
+/** The declared fields of each kind of entry. */
 export const entryFields = {
   note: z.strictObject({}),
   strategy: z.strictObject({}),
@@ -20,9 +20,3 @@ export const entryFields = {
     to: name(200).optional().meta({ description: 'Whom it is for; without it, everyone.' }),
   }),
 } satisfies Readonly<Record<EntryKind, z.ZodObject>>;
-
-/** For the API document: which fields a kind takes. */
-export const entryFieldsText = Object.entries(entryFields)
-  .map(([kind, { shape }]) => [kind, Object.keys(shape)] as const)
-  .map(([kind, fields]) => `${kind}: ${fields.length > 0 ? fields.join(', ') : 'none'}`)
-  .join('; ');

@@ -1,26 +1,27 @@
+import { LRUCache } from 'lru-cache';
 import { findFullyCovered } from '../../../../projections/scratchpads.js';
+import type { LedgerExtent } from '../../../domain/scratchpad/ledger-list.js';
 import type { PadRef, PadState } from '../../ports/pad-keys.js';
-import type { ReadDbs } from '../../ports/read-models.js';
+import type { ReadDb } from '../../ports/read-models.js';
 
-/** How far a ledger was when it was looked at, and when that was, in milliseconds. */
-export interface Observation {
-  readonly generation: number;
-  readonly length: number;
+/** How far a ledger reached at an audit, and when that was, in milliseconds. */
+export interface Observation extends LedgerExtent {
   readonly at: number;
 }
 
 const remembered = 20_000;
 
 /**
- * What pads looked like at an earlier look. What a ledger held then should have been told of by now, and most often the
- * read model says that it was: then the stream, which may grow fast, need not be read again.
+ * Remembers each ledger's length at the last audit.
+ * Why: when the read model already covers that length, the auditor need not read the stream, which may grow fast.
+ * Fails when: the read model is behind or being rebuilt → the ledger counts as not covered.
  */
 export class LedgerObservations {
-  private readonly byPad = new Map<string, Observation>();
+  private readonly byPad = new LRUCache<string, Observation>({ max: remembered });
 
   constructor(
-    private readonly db: ReadDbs['system'],
-    /** How long writers have to tell of their entries. */
+    private readonly reads: ReadDb,
+    /** How long writers have to record their entries. */
     private readonly graceMs: number,
   ) {}
 
@@ -28,25 +29,21 @@ export class LedgerObservations {
     return this.byPad.get(scratchpadId);
   }
 
-  /** Of these pads, by id, the ones of which everything was told that should have been, with the highest index that was. */
+  /** The highest covered index of these pads, by id, for those whose observed length is covered. */
   async fullyCovered(pads: readonly PadRef[], now: number): Promise<ReadonlyMap<string, number>> {
     const due = pads.flatMap((pad) => {
-      const sight = this.of(pad);
-      return sight && now - sight.at >= this.graceMs ? [{ ...pad, ...sight }] : [];
+      const seen = this.of(pad);
+      return seen && now - seen.at >= this.graceMs ? [{ ...pad, ...seen }] : [];
     });
     if (due.length === 0) return new Map();
-    // A read model that cannot say, as while a new form of it is being built, is like one that is behind.
-    return findFullyCovered(this.db, due).catch(() => new Map());
+    return findFullyCovered(this.reads, due).catch(() => new Map());
   }
 
-  /** A sight that is still too young to be of use is kept. */
+  /** Keeps an earlier observation that is still too young to be of use. */
   remember(pad: PadRef, { ledger }: PadState, now: number): void {
     const before = this.of(pad);
     if (ledger && before && now - before.at < this.graceMs) return;
-    this.byPad.delete(pad.scratchpadId);
-    if (!ledger) return;
-    this.byPad.set(pad.scratchpadId, { ...ledger, at: now });
-    const [oldest] = this.byPad.size > remembered ? this.byPad.keys() : [];
-    if (oldest !== undefined) this.byPad.delete(oldest);
+    if (ledger) this.byPad.set(pad.scratchpadId, { ...ledger, at: now });
+    else this.byPad.delete(pad.scratchpadId);
   }
 }

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { purge, scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { derivedUuid } from '../../kernel/ids.js';
 import type { PadRef } from '../../ports/pad-keys.js';
-import { systemWork, type SystemNeeds } from '../../tenancy/tenants.js';
+import { systemPad, type MaintenanceNeeds } from './needs.js';
 
-/** Stores `scratchpad.purged`, once: nothing of the deleted pad was left when the second pass looked. */
-export const recordPurged =
-  (needs: SystemNeeds) =>
-  async ({ ownerId, scratchpadId }: PadRef): Promise<void> => {
-    const context = { ownerId, correlationId: randomUUID(), commandId: derivedUuid('purged', scratchpadId) };
-    await systemWork(needs, context).streams.execute(scratchpad, scratchpadId, purge);
+/** Stores `scratchpad.purged`, once: the second pass found nothing left of the deleted pad. */
+export const recordPurge =
+  (needs: MaintenanceNeeds) =>
+  async (ref: PadRef): Promise<void> => {
+    const { streams, scratchpadId } = systemPad(needs, ref, 'purged');
+    await streams.aggregates.execute(scratchpad, scratchpadId, purge);
   };

@@ -1,88 +1,90 @@
-import { randomUUID } from 'node:crypto';
 import { listDeletedScratchpads } from '../../../../projections/audit.js';
 import { listEveryScratchpad } from '../../../../projections/scratchpads.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
-import { thread } from '../../../domain/thread/thread.js';
-import { derivedUuid } from '../../kernel/ids.js';
-import { isAttached } from '../../../domain/thread/thread.js';
-import { removeScratchpad } from '../lifecycle.js';
-import type { PadRef } from '../../ports/pad-keys.js';
-import type { PurgeQueue } from '../../ports/work-queues.js';
-import { systemWork, type SystemNeeds } from '../../tenancy/tenants.js';
-import type { LedgerAuditor } from './auditor.js';
+import { isAttached, thread } from '../../../domain/thread/thread.js';
 import { runParallel } from '../../kernel/concurrency/run-parallel.js';
+import type { PadRef } from '../../ports/pad-keys.js';
+import type { ReadDb } from '../../ports/read-models.js';
+import type { PurgeQueue } from '../../ports/work-queues.js';
+import { removeScratchpad } from '../lifecycle.js';
+import type { LedgerAuditor } from './auditor.js';
+import { systemPad, type MaintenanceNeeds } from './needs.js';
 
-/** Keys that no stream knows may belong to a pad whose stream this process has not been told of yet; for so long. */
+/** Keys that no stream knows may belong to a pad whose stream this process does not see yet; for so long. */
 const gracePeriodMs = 10 * 60_000;
-const purgedAgainMs = 60 * 60_000;
+const recentMs = 60 * 60_000;
 const padsAtOnce = 8;
 const pageSize = 500;
 
 export interface SweepReport {
   /** Pads with keys. */
   readonly looked: number;
-  /** Pads whose keys were removed, because the streams say that they are dead or never were. */
+  /** Pads whose keys were removed, because their streams say that they are deleted or never were. */
   readonly destroyed: number;
-  /** Living pads without keys that got them. */
+  /** Open pads without keys that got them. */
   readonly remade: number;
 }
 
 /**
- * Goes through everything that has keys, and through everything alive that should have: dead pads lose what is left of
- * them, living ones are made whole. The streams decide, never a read model (03-flows "Deletion"). With `auditing`, every
- * living pad is audited too: after a restart, when nobody knows what was lost.
+ * Goes through every pad that has keys, and through every open pad that should have: deleted pads lose what is left of
+ * them, open ones are made whole. With `auditing`, every open pad is audited too: after a restart of Redis, which may have
+ * lost entries. Invariant: the streams decide, never a read model (docs/flows.md#purge-and-sweep).
  */
-export async function sweep(needs: SystemNeeds, auditor: LedgerAuditor, auditing: boolean): Promise<SweepReport> {
-  const swept = { looked: 0, destroyed: 0, remade: 0 };
-  await runParallel(padsAtOnce, needs.working.dirtyPads.scan(), async (pad) => {
-    swept.looked += 1;
-    if (await isAlive(needs, pad)) {
+export async function sweep(needs: MaintenanceNeeds, auditor: LedgerAuditor, auditing: boolean): Promise<SweepReport> {
+  const { keys, dirtyPads } = needs.scratchpadStore;
+  const report = { looked: 0, destroyed: 0, remade: 0 };
+  await runParallel(padsAtOnce, dirtyPads.scan(), async (pad) => {
+    report.looked += 1;
+    if (await isOpen(needs, pad)) {
       if (auditing) await auditor.audit(pad);
     } else if (await isInGracePeriod(needs, pad)) return;
-    else if ((await needs.working.keys.destroy(pad)) > 0) swept.destroyed += 1;
+    else if ((await keys.destroy(pad)) > 0) report.destroyed += 1;
   });
-  await runParallel(padsAtOnce, everyPad(needs), async (pad) => {
-    const { ledger, contentRevision } = await needs.working.keys.state(pad);
+  await runParallel(padsAtOnce, everyPad(needs.reads), async (pad) => {
+    const { ledger, contentRevision } = await keys.state(pad);
     if (ledger && contentRevision !== undefined) return;
-    if (!(await isAlive(needs, pad))) return;
+    if (!(await isOpen(needs, pad))) return;
     await auditor.audit(pad);
-    swept.remade += 1;
+    report.remade += 1;
   });
-  return swept;
+  return report;
 }
 
-/** After Redis was restarted it may hold again what had been deleted: the latest deletions are purged once more. */
-export async function repeatRecentPurges({ dbs, clock }: SystemNeeds, purges: PurgeQueue): Promise<number> {
-  const since = new Date(clock.now().getTime() - purgedAgainMs).toISOString();
-  const deleted = await listDeletedScratchpads(dbs.system, since);
+/** Purges the latest deletions once more. Why: after a restart, Redis may hold again what had been deleted. */
+export async function repeatRecentPurges(
+  { reads, eventSourcing: { clock } }: MaintenanceNeeds,
+  purges: PurgeQueue,
+): Promise<number> {
+  const since = new Date(clock.now().getTime() - recentMs).toISOString();
+  const deleted = await listDeletedScratchpads(reads, since);
   await runParallel(padsAtOnce, deleted, (pad) => purges.purge(pad));
   return deleted.length;
 }
 
-/** A pad whose thread has let go of it is buried first: its own stream may not know yet. */
-async function isAlive(needs: SystemNeeds, { ownerId, scratchpadId }: PadRef): Promise<boolean> {
-  const commandId = derivedUuid('orphan sweep', scratchpadId);
-  const work = systemWork(needs, { ownerId, commandId, correlationId: randomUUID() });
-  const pad = await work.streams.load(scratchpad, scratchpadId);
-  if (pad.status !== 'open') return false;
-  if (isAttached(await work.streams.load(thread, pad.threadId), scratchpadId)) return true;
-  await removeScratchpad(scratchpadId, ownerId, work);
+/** A pad that its thread no longer names is removed first: its own stream may not say so yet. */
+async function isOpen(needs: MaintenanceNeeds, ref: PadRef): Promise<boolean> {
+  const pad = systemPad(needs, ref, 'orphan sweep');
+  const { aggregates } = pad.streams;
+  const state = await aggregates.load(scratchpad, pad.scratchpadId);
+  if (state.status !== 'open') return false;
+  if (isAttached(await aggregates.load(thread, state.threadId), pad.scratchpadId)) return true;
+  await removeScratchpad(pad);
   return false;
 }
 
-/** Dead is dead; but what the streams have never heard of is given time. */
-async function isInGracePeriod(needs: SystemNeeds, pad: PadRef): Promise<boolean> {
-  const { state } = await needs.store.load(scratchpad, pad.scratchpadId);
+/** Deleted is deleted; but a pad that no stream knows is given time. */
+async function isInGracePeriod({ eventSourcing, scratchpadStore }: MaintenanceNeeds, pad: PadRef): Promise<boolean> {
+  const { state } = await eventSourcing.store.load(scratchpad, pad.scratchpadId);
   if (state.status === 'deleted') return false;
-  const made = Date.parse((await needs.working.keys.state(pad)).at);
-  return made > needs.clock.now().getTime() - gracePeriodMs;
+  const made = Date.parse((await scratchpadStore.keys.state(pad)).at);
+  return made > eventSourcing.clock.now().getTime() - gracePeriodMs;
 }
 
-/** Found by the read model, which decides nothing here. */
-async function* everyPad({ dbs }: SystemNeeds): AsyncIterable<PadRef> {
+/** Every pad that the read model knows. */
+async function* everyPad(reads: ReadDb): AsyncIterable<PadRef> {
   let after: Awaited<ReturnType<typeof listEveryScratchpad>>[number] | undefined;
   for (;;) {
-    const page = await listEveryScratchpad(dbs.system, after, pageSize);
+    const page = await listEveryScratchpad(reads, after, pageSize);
     for (const { ownerId, id: scratchpadId } of page) yield { ownerId, scratchpadId };
     if (page.length < pageSize) return;
     after = page.at(-1);
