@@ -2,10 +2,10 @@ import { isRefusal } from '../../domain/kernel/refusal.js';
 import * as keys from '../../domain/key/key.js';
 import * as users from '../../domain/user/user.js';
 import * as workspaces from '../../domain/workspace/workspace.js';
-import { scopesOf } from './caller.js';
-import type { KeyMaker } from '../operation/context.js';
+import type { KeyMaker } from './api-keys.js';
 import { derivedId, newId } from '../kernel/ids.js';
-import type { Streams } from '../event-sourcing/aggregates.js';
+import type { Aggregates } from '../event-sourcing/aggregates.js';
+import { scopesOf } from './scopes.js';
 
 /** The first user of an installation; the ids are always the same, so that processes that start together make one. */
 export const administratorId = derivedId('user', 'administrator');
@@ -23,15 +23,15 @@ export interface KeyFile {
  * that dies in between leaves no key that nobody has; the next start writes another.
  */
 export async function ensureAdministrator(
-  streams: Streams,
+  aggregates: Aggregates,
   keyMaker: KeyMaker,
   file: KeyFile,
 ): Promise<'made' | 'there'> {
-  const known = await streams.load(keys.key, firstKeyId);
+  const known = await aggregates.load(keys.key, firstKeyId);
   if (known.status !== 'absent') return 'there';
   const { key, secretHash, display } = keyMaker.make(firstKeyId);
   file.write(key);
-  await streams.execute(users.user, administratorId, (state) =>
+  await aggregates.execute(users.user, administratorId, (state) =>
     state.status === 'absent'
       ? users.create(state, {
           userId: administratorId,
@@ -42,29 +42,29 @@ export async function ensureAdministrator(
         })
       : [],
   );
-  await streams.execute(workspaces.workspace, workspaceId, (state) =>
+  await aggregates.execute(workspaces.workspace, workspaceId, (state) =>
     state.status === 'absent'
       ? workspaces.create(state, { workspaceId, name: 'Administrator', ownerId: administratorId })
       : [],
   );
-  const issued = await issue(streams, firstKeyId, 'admin key', secretHash, display);
+  const issued = await issue(aggregates, firstKeyId, 'admin key', secretHash, display);
   if (!issued) file.remove(); // Another process was first; its file holds the key.
   return issued ? 'made' : 'there';
 }
 
 /** Another key for the administrator, for an operator who has lost the first. */
 export async function issueAdministratorKey(
-  streams: Streams,
+  aggregates: Aggregates,
   keyMaker: KeyMaker,
   now: Date,
 ): Promise<string | undefined> {
   const keyId = newId('key', now);
   const { key, secretHash, display } = keyMaker.make(keyId);
-  return (await issue(streams, keyId, 'admin key, issued again', secretHash, display)) ? key : undefined;
+  return (await issue(aggregates, keyId, 'admin key, issued again', secretHash, display)) ? key : undefined;
 }
 
 async function issue(
-  streams: Streams,
+  aggregates: Aggregates,
   keyId: string,
   name: string,
   secretHash: string,
@@ -82,5 +82,5 @@ async function issue(
     display,
     expiresAt: null,
   };
-  return !isRefusal(await streams.execute(keys.key, keyId, (state) => keys.create(state, data)));
+  return !isRefusal(await aggregates.execute(keys.key, keyId, (state) => keys.create(state, data)));
 }

@@ -1,10 +1,10 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { idPattern } from '../kernel/ids.js';
-import type { KeyMaker } from '../operation/context.js';
 
-/** Keys of this installation for one purpose each, all derived from the KEK (HKDF-SHA-256, RFC 5869). */
-export const purposeKey = (kek: Buffer, purpose: 'api keys' | 'cursors' | 'database role'): Buffer =>
-  Buffer.from(hkdfSync('sha256', kek, Buffer.alloc(0), `palimpsest ${purpose}`, 32));
+export interface KeyMaker {
+  /** A new secret and what may be stored of it. The plain key is shown once. */
+  make(keyId: string): { readonly key: string; readonly secretHash: string; readonly display: string };
+}
 
 /** `plm_<keyId>_<secret>`: 256 random bits, kept only as a keyed hash. */
 export const makeKeyMaker = (pepper: Buffer): KeyMaker => ({

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { agent, isLive } from '../../domain/agent/agent.js';
 import { key } from '../../domain/key/key.js';
 import { user } from '../../domain/user/user.js';
@@ -9,7 +10,7 @@ import type { AggregateStore } from '../event-sourcing/aggregate-store.js';
 import type { Clock } from '../ports/clock.js';
 import type { KeyUsage } from '../ports/key-usage.js';
 
-/** Who a bearer key belongs to, or undefined: missing, malformed, unknown, expired and revoked keys all look alike. */
+/** Answers the caller of a bearer key. Undefined for missing, malformed, unknown, expired and revoked keys alike. */
 export type Authenticate = (token: string | undefined) => Promise<Caller | undefined>;
 
 interface Principal {
@@ -25,14 +26,14 @@ interface Principal {
 const trustedForMs = 3_000;
 const rememberedPrincipals = 10_000;
 
-/** Authenticates by the key's own stream, never by a read model, so that a revocation is seen as soon as it is stored. */
+/** Authenticates by the key's own stream. Why: a read model would see a revocation later than it is stored. */
 export function makeAuthenticate(needs: {
   readonly store: AggregateStore;
   readonly pepper: Buffer;
   readonly clock: Clock;
   readonly usage: KeyUsage;
 }): Authenticate {
-  const principals = new Map<string, Principal>();
+  const principals = new LRUCache<string, Principal>({ max: rememberedPrincipals });
   const loading = new Map<string, Promise<Principal | undefined>>();
 
   const fresh = async (keyId: string, now: number): Promise<Principal | undefined> => {
@@ -70,12 +71,8 @@ export function makeAuthenticate(needs: {
       loading.set(keyId, asked);
     }
     const principal = await asked;
-    principals.delete(keyId);
     if (principal) principals.set(keyId, principal);
-    if (principals.size > rememberedPrincipals) {
-      const [oldest] = principals.keys();
-      if (oldest !== undefined) principals.delete(oldest);
-    }
+    else principals.delete(keyId);
     return principal;
   };
 

@@ -1,22 +1,25 @@
 import type { AuditRow } from '../../../projections/audit.js';
 import { isSealed, openFields } from '../event-sourcing/codec.js';
-import type { OperationContext } from '../operation/context.js';
+import type { PersonalDataKey } from '../ports/personal-data-keys.js';
+
+export interface AuditReader {
+  readonly id: string;
+  /** Undefined: the reader was erased, or never had a key. */
+  readonly personalData: { openingKey(): Promise<PersonalDataKey | undefined> };
+}
 
 /**
- * Events of the audit trail as their reader sees them. Personal text is opened for its owner only: others read
- * `[sealed]`, after an erase `[erased]`.
+ * Redacts events of the audit trail for their reader. Invariant: personal text is opened for its owner only; others read
+ * `[sealed]`, and after an erase everyone reads `[erased]`.
  */
-export async function redactFor(
-  { caller, subjects }: Pick<OperationContext, 'caller' | 'subjects'>,
-  rows: readonly AuditRow[],
-) {
-  const { userId } = caller;
-  const key = (await subjects.openingKeys(new Set([userId]))).get(userId);
+export async function redactFor(reader: AuditReader, rows: readonly AuditRow[]) {
+  const readerId = reader.id;
+  const key = await reader.personalData.openingKey();
   return rows.map((row) => {
     const revision = Number(row.revision);
     const data =
-      row.ownerId === userId
-        ? openFields({ ...row, revision, position: BigInt(row.position) }, userId, key)
+      row.ownerId === readerId
+        ? openFields({ ...row, revision, position: BigInt(row.position) }, readerId, key)
         : maskSealed(row.data);
     return { ...row, revision, data };
   });

@@ -1,46 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import * as agents from '../../domain/agent/agent.js';
-import { agentEvents, type AgentEvent, type Fence } from '../../domain/agent/events.js';
+import { agentEvents, type Fence } from '../../domain/agent/events.js';
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import type { OperationContext } from '../operation/context.js';
-import type { Secret } from '../kernel/secret.js';
-import { idempotencyCollision } from '../event-sourcing/aggregates.js';
-import type { VersionRef } from '../ports/credential-vault.js';
-import { agentIdOf, credentialIdOf, fenceOf } from './fence.js';
+import { idempotencyCollision } from '../event-sourcing/recorded-outcome.js';
+import { credentialIdOf, type VersionRef } from '../ports/credential-vault.js';
+import type { Enrolled, Enrollment, EnrollmentContext } from './enrollment.js';
+import { agentIdOf, fenceOf } from './fence.js';
 import { checkPreconditions } from './preconditions.js';
 
-/** An enrollment as it was asked for. */
-export interface Enrollment {
-  readonly harness: string;
-  readonly name: string;
-  readonly persona: string | null;
-  readonly model: string;
-  readonly provider: string;
-  readonly credential:
-    { readonly mode: 'reference' } | { readonly mode: 'intake'; readonly type: 'api_key'; readonly value: Secret };
-  readonly replayMode: Fence['replayMode'];
-}
-
-export type Enrolled = Extract<AgentEvent, { type: 'agent.enrolled' }>['data'] & { readonly enrolledAt: string };
-
 type Answer = Enrolled | Refusal<'conflict' | 'precondition_failed'>;
+type Submission = Omit<Fence, 'outcome'>;
+type Staged = Omit<VersionRef, 'ownerId'>;
 
 /** So many attempts under one key were abandoned: each by a crash and a reaper, so this is never met in practice. */
 const maxAttempts = 64;
 
 /**
- * Enrolls an agent, or answers what this key enrolled before. The one commit point is `agent.enrolled` as the first event
- * of the stream that the key names (03-flows "agent.enroll"). What was sealed becomes active by the reaction on that event;
- * whoever needs it sooner settles it first (settle.ts).
+ * Enrolls an agent, or answers what this key enrolled before.
+ * Invariant: the one commit point is `agent.enrolled` as the first event of the stream that the key names. What was sealed
+ * becomes active by the reaction on that event (docs/flows.md#enroll-agent).
  */
-export async function enroll(request: Enrollment, context: OperationContext): Promise<Answer> {
-  const { idempotency, streams } = context;
+export async function enroll(request: Enrollment, context: EnrollmentContext): Promise<Answer> {
+  const { idempotency } = context.command;
   if (!idempotency) throw new Error('The gateway lets no enrollment pass without an idempotency key.');
-  const fence = fenceOf(context.caller, idempotency, request.replayMode);
+  const submission = fenceOf(context.caller, idempotency, request.replayMode);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const agentId = agentIdOf(idempotency.key, attempt);
-    const answer = await streams.inTurn(streamOf(agentId), () => attemptOnce(agentId, fence, request, context));
+    const answer = await context.firstEvents.runExclusive(streamOf(agentId), () =>
+      attemptOnce(agentId, submission, request, context),
+    );
     if (answer !== 'abandoned') return answer;
   }
   return idempotencyCollision();
@@ -50,81 +39,88 @@ const streamOf = (agentId: string): string => `${agents.agent.category}-${agentI
 
 async function attemptOnce(
   agentId: string,
-  fence: Omit<Fence, 'outcome'>,
+  submission: Submission,
   request: Enrollment,
-  context: OperationContext,
+  context: EnrollmentContext,
 ): Promise<Answer | 'abandoned'> {
-  const { streams, vault, caller } = context;
+  const { firstEvents, credentials } = context;
   const stream = streamOf(agentId);
   let staged = await stageIfFirst(agentId, request, context);
   if (!staged) {
-    const first = await streams.first(stream);
-    if (first) return recorded(first, fence, context);
-    const unmet = await checkPreconditions(request, context);
-    if (unmet) return unmet;
+    const first = await firstEvents.read(stream);
+    if (first) return replay(first, submission, context);
+    const refusal = await checkPreconditions(request, context);
+    if (refusal) return refusal;
     staged = await stage(agentId, request, context);
   }
-  const data: Omit<Enrolled, 'enrolledAt'> = {
-    agentId,
-    ownerId: caller.userId,
-    harness: request.harness,
-    provider: request.provider,
-    model: request.model,
-    name: request.name,
-    persona: request.persona,
-    credentialMode: request.credential.mode,
-    credentialId: credentialIdOf(caller.userId, request.provider),
-    credentialVersionId: staged?.id ?? null,
-    fence: { ...fence, outcome: agentId },
-  };
-  // What was sealed differs from run to run, so each run's event has an id of its own: the store then never takes one for another.
+  const data = enrolledData(agentId, submission, request, context, staged);
   const decision = agents.enroll({ status: 'absent' }, data);
   const [event] = isRefusal(decision) ? [] : decision;
-  const enrolledAt = event && (await streams.begin(stream, { ...event, id: randomUUID() }));
-  if (enrolledAt === undefined) {
-    if (staged) await vault.discard(staged);
-    const other = await streams.first(stream);
-    if (!other) throw new Error('The stream that was taken is empty.');
-    return recorded(other, fence, context);
-  }
-  return { ...data, enrolledAt };
+  // Why a random id: what was sealed differs from run to run, so the store must never take one run's event for another's.
+  const enrolledAt = event && (await firstEvents.appendFirst(stream, { ...event, id: randomUUID() }));
+  if (enrolledAt !== undefined) return { ...data, enrolledAt };
+  if (staged) await credentials.discard(staged);
+  const other = await firstEvents.read(stream);
+  if (!other) throw new Error('The stream that was taken is empty.');
+  return replay(other, submission, context);
 }
 
+const enrolledData = (
+  agentId: string,
+  submission: Submission,
+  { harness, provider, model, name, persona, credential }: Enrollment,
+  { caller: { userId: ownerId } }: EnrollmentContext,
+  staged: Staged | undefined,
+): Omit<Enrolled, 'enrolledAt'> => ({
+  agentId,
+  ownerId,
+  harness,
+  provider,
+  model,
+  name,
+  persona,
+  credentialMode: credential.mode,
+  credentialId: credentialIdOf(ownerId, provider),
+  credentialVersionId: staged?.id ?? null,
+  fence: { ...submission, outcome: agentId },
+});
+
 /**
- * Most submissions are the first under their key. Of those that bring a credential the vault knows it, and the event store
- * need not be asked. Undefined: somebody may have been first, or something is to be told only to who is.
+ * Stages the credential if this is the first submission under its key.
+ * Why: the vault can tell, which saves reading the event store.
+ * Undefined when an earlier submission is possible or a precondition fails: the caller then reads the first event.
  */
-async function stageIfFirst(agentId: string, request: Enrollment, context: OperationContext) {
+async function stageIfFirst(agentId: string, request: Enrollment, context: EnrollmentContext) {
   if (request.credential.mode === 'reference') return undefined;
-  // What cannot be told now is asked again after a look for who was first, and its fault is met there.
-  const unmet = await checkPreconditions(request, context).catch(() => 'not known');
-  return unmet === undefined ? stage(agentId, request, context, 'unless begun') : undefined;
+  // What cannot be checked now is checked again after the first event was read, and its fault is met there.
+  const refusal = await checkPreconditions(request, context).catch(() => 'not known');
+  return refusal === undefined ? stage(agentId, request, context, 'only if first') : undefined;
 }
 
 async function stage(
   agentId: string,
   { credential, provider }: Enrollment,
-  { caller, vault }: OperationContext,
-  condition?: 'unless begun',
-): Promise<VersionRef | undefined> {
+  { credentials }: EnrollmentContext,
+  condition?: 'only if first',
+): Promise<Staged | undefined> {
   if (credential.mode === 'reference') return undefined;
-  const version = { id: randomUUID(), ownerId: caller.userId, provider, agentId };
-  return (await vault.stage(version, credential.value, condition)) ? version : undefined;
+  const version = { id: randomUUID(), provider, agentId };
+  return (await credentials.stage(version, credential.value, condition)) ? version : undefined;
 }
 
-/** What was first under this key: an abandoned attempt, or an outcome that is answered again to whom it belongs. */
-async function recorded(
+/** Answers the outcome recorded under this key again, to the tenant that it belongs to; or that the attempt was abandoned. */
+async function replay(
   first: DecodedEvent,
-  submission: Omit<Fence, 'outcome'>,
-  { streams, caller }: OperationContext,
+  submission: Submission,
+  { caller, firstEvents, aggregatesOf }: EnrollmentContext,
 ): Promise<Enrolled | Refusal<'conflict'> | 'abandoned'> {
   if (first.type === 'agent.enrollment_abandoned') return 'abandoned';
   if (first.type !== 'agent.enrolled') return idempotencyCollision();
   const data = agentEvents['agent.enrolled'].parse(first.data);
-  const state = await streams.as(first.metadata.ownerId).load(agents.agent, data.agentId);
+  const state = await aggregatesOf(first.metadata.ownerId).load(agents.agent, data.agentId);
   const mayRead = (ownerId: string) => ownerId === caller.userId || caller.role === 'admin';
   const decision = agents.replay(state, submission, mayRead, first.id);
   if (isRefusal(decision)) return idempotencyCollision();
-  for (const event of decision) await streams.replays(first.stream, { ...event, id: randomUUID() });
+  for (const event of decision) await firstEvents.recordReplay(first.stream, { ...event, id: randomUUID() });
   return { ...data, enrolledAt: first.at };
 }

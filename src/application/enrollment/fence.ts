@@ -1,6 +1,6 @@
 import type { Fence } from '../../domain/agent/events.js';
 import type { Caller } from '../access/caller.js';
-import { derivedId, derivedUuid } from '../kernel/ids.js';
+import { derivedUuid } from '../kernel/ids.js';
 
 export const enrollOperation = 'agent.enroll';
 
@@ -12,9 +12,6 @@ const digestForm = 1;
  * all of them. An attempt that was abandoned is followed by the next.
  */
 export const agentIdOf = (key: string, attempt: number): string => derivedUuid(enrollOperation, key, String(attempt));
-
-/** An owner keeps one credential for a provider, whatever versions it has had. */
-export const credentialIdOf = (ownerId: string, provider: string): string => derivedId('credential', ownerId, provider);
 
 /** What this caller's submission records, or is compared by. Enrollment needs no grant: its scope is the user's own. */
 export const fenceOf = (

@@ -1,25 +1,20 @@
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
-import type { OperationContext } from '../operation/context.js';
 import { takesProvider } from '../ports/harnesses.js';
-import type { Enrollment } from './enroll.js';
-import { resolveAllStaged } from './staged-versions.js';
+import type { Enrollment, EnrollmentContext } from './enrollment.js';
 
-/** What keeps a well-formed enrollment from being done now, if anything does. */
+/** Refuses a well-formed enrollment that cannot be done now: unknown harness, provider not accepted, no credential. */
 export async function checkPreconditions(
-  { harness: named, provider, credential }: Enrollment,
-  { harnesses, vault, streams, caller }: OperationContext,
+  { harness: wanted, provider, credential }: Enrollment,
+  { harnesses, credentials }: Pick<EnrollmentContext, 'harnesses' | 'credentials'>,
 ): Promise<Refusal<'precondition_failed'> | undefined> {
-  const harness = (await harnesses.list()).find(({ name }) => name === named);
-  if (!harness) return unmet('No harness of that name is registered.', 'unknown_harness', 'harness');
+  const harness = (await harnesses.list()).find(({ name }) => name === wanted);
+  if (!harness) return failed('No harness of that name is registered.', 'unknown_harness', 'harness');
   if (!takesProvider(harness, provider)) {
-    return unmet('This harness does not take credentials of that provider.', 'provider_not_accepted', 'provider');
+    return failed('This harness does not take credentials of that provider.', 'provider_not_accepted', 'provider');
   }
-  if (credential.mode === 'intake' || (await vault.has(caller.userId, provider))) return undefined;
-  // A version whose enrollment is committed counts, also before it was made the active one.
-  await resolveAllStaged(caller.userId, provider, { streams, vault });
-  if (await vault.has(caller.userId, provider)) return undefined;
-  return unmet('You keep no credential for that provider.', 'credential_not_found', 'credential');
+  if (credential.mode === 'intake' || (await credentials.has(provider))) return undefined;
+  return failed('You keep no credential for that provider.', 'credential_not_found', 'credential');
 }
 
-const unmet = (message: string, reason: string, param: string) =>
+const failed = (message: string, reason: string, param: string) =>
   refuse('precondition_failed', message, { reason, param });

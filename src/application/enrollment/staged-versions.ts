@@ -1,47 +1,49 @@
-import { randomUUID } from 'node:crypto';
 import { agent } from '../../domain/agent/agent.js';
-import { systemStreams, type SystemNeeds } from '../tenancy/tenants.js';
-import type { Streams } from '../event-sourcing/aggregates.js';
-import type { StagedVersion, CredentialVault } from '../ports/credential-vault.js';
+import type { AggregateStore } from '../event-sourcing/aggregate-store.js';
+import type { CredentialVault, KeptCredentials, StagedVersion, StagedVersions } from '../ports/credential-vault.js';
 
-interface Work {
-  readonly streams: Streams;
-  readonly vault: CredentialVault;
+export interface ResolutionNeeds {
+  readonly store: Pick<AggregateStore, 'events'>;
+  readonly vault: Pick<StagedVersions, 'staged' | 'activate' | 'discard'>;
 }
 
-/** What is to become of a staged version: its enrollment's stream says. */
+/** What became of a staged version: the stream of its enrollment says. */
 export type StagedResolution = 'activated' | 'discarded' | 'undecided';
 
 /** Brings a staged version to what its enrollment came to; `undecided` while no event says anything about it. */
-export async function resolveStaged(version: StagedVersion, { streams, vault }: Work): Promise<StagedResolution> {
-  const first = await streams.first(`${agent.category}-${version.agentId}`);
+export async function resolveStaged(
+  version: StagedVersion,
+  { store, vault }: ResolutionNeeds,
+): Promise<StagedResolution> {
+  const [first] = await store.events(`${agent.category}-${version.agentId}`, 0, 1);
   if (!first) return 'undecided';
   if (first.type === 'agent.enrolled' && first.data['credentialVersionId'] === version.id) {
     await vault.activate(version, first.position);
     return 'activated';
   }
-  // Another run of the command was first, or the attempt was given up: nothing names this version, and nothing will.
+  // Another run of the command was first, or the attempt was abandoned: no event names this version, and none will.
   await vault.discard(version);
   return 'discarded';
 }
 
-/** The same for all that an owner has staged for a provider: what was committed counts, whoever is yet to make it active. */
-export async function resolveAllStaged(ownerId: string, provider: string, work: Work): Promise<void> {
-  for (const version of await work.vault.staged(ownerId, provider)) await resolveStaged(version, work);
+/** Resolves all that an owner has staged for a provider. Why: what was committed counts before it is made active. */
+export async function resolveAllStaged(ownerId: string, provider: string, needs: ResolutionNeeds): Promise<void> {
+  for (const version of await needs.vault.staged(ownerId, provider)) await resolveStaged(version, needs);
 }
 
-/** An owner's credentials for what uses them. */
-export function usableCredentials(needs: SystemNeeds): Pick<CredentialVault, 'has' | 'open'> {
-  const { vault } = needs;
-  const settle = (ownerId: string, provider: string) =>
-    resolveAllStaged(ownerId, provider, { vault, streams: systemStreams(needs, ownerId, randomUUID()) });
+/** Credentials for what uses them: staged versions are resolved first. */
+export function usableCredentials(
+  store: Pick<AggregateStore, 'events'>,
+  vault: CredentialVault,
+): Pick<KeptCredentials, 'has' | 'open'> {
   return {
     async has(ownerId, provider) {
-      await settle(ownerId, provider);
+      if (await vault.has(ownerId, provider)) return true;
+      await resolveAllStaged(ownerId, provider, { store, vault });
       return vault.has(ownerId, provider);
     },
     async open(ownerId, provider) {
-      await settle(ownerId, provider);
+      await resolveAllStaged(ownerId, provider, { store, vault });
       return vault.open(ownerId, provider);
     },
   };

@@ -1,56 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { refuse, type Issue, type Refusal } from '../../domain/kernel/refusal.js';
-import type { Operation } from '../operation/operation.js';
-import { isIdSchema } from './schemas.js';
 
 /** Levels of nesting that an input may have. */
 export const maxDepth = 64;
 /** Issues that an answer names at most. */
 export const maxIssues = 20;
-
-/** The shared fields of an input that belong to the envelope and not to the operation. */
-export const envelopeFields = ['idempotencyKey', 'correlationId'] as const;
-
-/** The input as callers send it: the operation's own fields and the envelope's. For API documents and tool lists. */
-export const publicInput = ({ input, kind, requiresIdempotencyKey }: Operation): z.ZodObject => {
-  const own = (field: string) => field in input.shape;
-  return input.extend({
-    ...(kind === 'command' &&
-      !own('idempotencyKey') && {
-        idempotencyKey: requiresIdempotencyKey ? idempotencyKey : idempotencyKey.optional(),
-      }),
-    ...(!own('correlationId') && { correlationId: correlationId.optional() }),
-  });
-};
-
-const idempotencyKey = z
-  .uuid()
-  .meta({ description: 'The same key makes a retry harmless: the recorded outcome is answered again.' });
-const correlationId = z.uuid().meta({ description: 'Returned in the reply and in every event of the command.' });
-
-/**
- * Checks an input against the operation's schema. A malformed id is answered as a missing resource is: what else is wrong is
- * told first, and by itself.
- */
-export function parseInput(
-  operation: Operation,
-  raw: unknown,
-): { readonly input: unknown } | Refusal<'validation_failed' | 'not_found'> {
-  const gate = gateBesideIds(operation, raw);
-  if (gate) return invalid([gate]);
-  const parsed = operation.input.safeParse(raw);
-  if (parsed.success) return { input: parsed.data };
-  const issues = parsed.error.issues.filter(({ code, path }) => code !== 'invalid_format' || !namesId(operation, path));
-  return issues.length === 0 ? refuse('not_found') : invalid(issues.flatMap(issuesOf));
-}
-
-/** Text that no store takes, but in an id: there it is one more form that no id has. */
-function gateBesideIds(operation: Operation, raw: unknown): Issue | undefined {
-  const gate = textGate(raw, [], 0);
-  if (!gate || !namesId(operation, gate.param.split('.'))) return gate;
-  // It was found in a field of that name, so the input is an object.
-  return gateBesideIds(operation, { ...(raw as object), [gate.param]: undefined });
-}
 
 /** Checks a part of an input against a schema that depends on another part. */
 export function checkAt(
@@ -75,11 +29,8 @@ export function invalid(issues: readonly Issue[]): Refusal<'validation_failed'> 
   });
 }
 
-const namesId = ({ input }: Operation, path: readonly PropertyKey[]): boolean =>
-  path.length === 1 && isIdSchema(input.shape[String(path[0])]);
-
-/** No NUL, no half of a surrogate pair, no bottomless nesting: stores would refuse or change them (M10, M14). */
-function textGate(value: unknown, path: readonly string[], depth: number): Issue | undefined {
+/** No NUL, no half of a surrogate pair, no bottomless nesting: stores would refuse or change them. */
+export function textGate(value: unknown, path: readonly string[] = [], depth = 0): Issue | undefined {
   if (typeof value === 'string') {
     return value.includes('\u0000') || !value.isWellFormed()
       ? { param: path.join('.'), rule: 'must be well-formed text without NUL' }
@@ -103,7 +54,7 @@ function textGate(value: unknown, path: readonly string[], depth: number): Issue
 export const nameable = (name: PropertyKey): string =>
   typeof name === 'number' || /^[A-Za-z_]{1,32}$/.test(String(name)) ? String(name) : '(name)';
 
-function issuesOf(issue: z.core.$ZodIssue): readonly Issue[] {
+export function issuesOf(issue: z.core.$ZodIssue): readonly Issue[] {
   const at = issue.path.map(nameable);
   const param = at.join('.');
   switch (issue.code) {

@@ -1,3 +1,4 @@
+import { derivedId } from '../kernel/ids.js';
 import type { Secret } from '../kernel/secret.js';
 
 /** Names what a sealed version belongs to; all of it is authenticated with the value. */
@@ -30,42 +31,57 @@ export class Unsealable extends Error {
   }
 }
 
-/**
- * Sealed provider credentials. A value is stored once, as a version of its own; it is `staged` until an event in the
- * store names it, then `active` or, when a later enrollment's is, `retired`. Throws BackendUnavailable when the outcome
- * is not known.
- */
-export interface CredentialVault {
+/** Versions whose enrollment has not come to its event. Fails when: the outcome is not known → BackendUnavailable. */
+export interface StagedVersions {
   /**
-   * Seals a value as a new staged version, which nobody sees. With `unless begun` it seals nothing and answers false when a
-   * version was ever staged for the same enrollment; else it answers true.
+   * Seals a value as a new staged version, which nobody sees. With `only if first` it seals nothing and answers false when
+   * a version was ever staged for the same enrollment; else it answers true.
    */
-  stage(version: VersionRef, value: Secret, condition?: 'unless begun'): Promise<boolean>;
+  stage(version: VersionRef, value: Secret, condition?: 'only if first'): Promise<boolean>;
   /**
-   * The enrollment at `position` named this version: it becomes the active one unless a later one is. Any number of
-   * times, in any order, the version of the latest position ends active.
+   * Activates a version that the enrollment at `position` named, unless a later one is active.
+   * Invariant: any number of times, in any order, the version of the latest position ends active.
    */
   activate(version: VersionRef, position: bigint): Promise<Activation>;
   /** Destroys a version that no event names. One that is not staged any more is left alone. */
   discard(version: VersionRef): Promise<void>;
-  /** Has the owner an active credential for the provider? */
-  has(ownerId: string, provider: string): Promise<boolean>;
   /** The versions of an owner and provider that are still staged. */
   staged(ownerId: string, provider: string): Promise<readonly StagedVersion[]>;
-  /** Staged versions of anybody that are older than `ageMs`, oldest first, at most `limit`. */
+  /** Staged versions of any owner that are older than `ageMs`, oldest first, at most `limit`. */
   stagedLongerThan(ageMs: number, limit: number): Promise<readonly StagedVersion[]>;
-  /** The credential that has this id among an owner's, with the position of the enrollment that brought its latest
-   * version (undefined while that is staged). */
+}
+
+/** Credentials that are in use. Fails when: the outcome is not known → BackendUnavailable. */
+export interface KeptCredentials {
+  /** Answers whether the owner has an active credential for the provider. */
+  has(ownerId: string, provider: string): Promise<boolean>;
+  /**
+   * The credential that has this id among an owner's, with the position of the enrollment that brought its latest version
+   * (undefined while that is staged).
+   */
   find(
     ownerId: string,
     credentialId: string,
   ): Promise<{ readonly provider: string; readonly latest: bigint | undefined } | undefined>;
-  /** The active value. Throws Unsealable. */
+  /** Opens the active value. Fails when: it was altered or its key is missing → Unsealable. */
   open(ownerId: string, provider: string): Promise<Secret | undefined>;
+}
+
+/** The end of credentials. Every call can be repeated. Fails when: the outcome is not known → BackendUnavailable. */
+export interface CredentialDestruction {
   /** Destroys a version that was retired, once its agents are gone. */
   destroyRetired(version: VersionRef): Promise<void>;
   /** Destroys every version that an enrollment up to this position brought. */
   destroy(ownerId: string, provider: string, upTo: bigint): Promise<void>;
-  /** Destroys every version of an owner, staged ones too (erase). */
+  /** Destroys every version of an owner, staged ones too. */
   destroyOwner(ownerId: string): Promise<void>;
 }
+
+/**
+ * Sealed provider credentials. Invariant: a value is stored once, as a version of its own; it is `staged` until an event
+ * names it, then `active` or, when a later enrollment's version is, `retired`.
+ */
+export interface CredentialVault extends StagedVersions, KeptCredentials, CredentialDestruction {}
+
+/** An owner keeps one credential for a provider, whatever versions it has had. */
+export const credentialIdOf = (ownerId: string, provider: string): string => derivedId('credential', ownerId, provider);

@@ -4,70 +4,71 @@ import { credential, rotate } from '../../domain/credential/credential.js';
 import { credentialEvents } from '../../domain/credential/events.js';
 import { user } from '../../domain/user/user.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import type { CredentialVault } from '../ports/credential-vault.js';
-import type { Reaction, SystemWork } from './reaction.js';
+import type { Tenant } from '../tenancy/tenant.js';
+import type { Reaction } from './reaction.js';
 
 const rememberedOwners = 10_000;
 
 /**
- * What follows from an enrollment, once more and in the order of the log: its version is made active, a rotation is noted,
- * and what is not needed any more is destroyed (03-flows "agent.enroll"). Every step is idempotent.
+ * Completes enrollments in the order of the log: activates the version that was committed, records a rotation, destroys
+ * what is not needed any more (docs/flows.md#enroll-agent). Invariant: every step is idempotent.
  */
-export function enrollmentReaction(workFor: (event: DecodedEvent) => SystemWork, vault: CredentialVault): Reaction {
-  // Who was looked at and not erased: were they since, that event would have come by before any later one.
-  const living = new Set<string>();
+export function enrollmentReaction(tenantOf: (event: DecodedEvent) => Tenant): Reaction {
+  // Owners that were seen unerased: had they been erased since, that event would have come by before any later one.
+  const unerased = new Set<string>();
 
-  const isErased = async (ownerId: string, { position }: DecodedEvent, { streams }: SystemWork): Promise<boolean> => {
-    if (living.has(ownerId)) return false;
-    if ((await streams.load(user, ownerId, position)).status === 'erased') return true;
-    if (living.size >= rememberedOwners) living.clear();
-    living.add(ownerId);
+  const isErased = async ({ metadata: { ownerId }, position }: DecodedEvent, { aggregates }: Tenant) => {
+    if (unerased.has(ownerId)) return false;
+    if ((await aggregates.load(user, ownerId, position)).status === 'erased') return true;
+    if (unerased.size >= rememberedOwners) unerased.clear();
+    unerased.add(ownerId);
     return false;
   };
 
   return {
     name: 'enrollment_life',
     sealed: true,
-    reset: () => living.clear(),
+    reset: () => unerased.clear(),
     // What comes of an enrollment concerns its credential and nothing else.
     partitionBy: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },
     on: {
       async 'user.erased'(event) {
-        living.delete(String(event.data['userId']));
+        unerased.delete(String(event.data['userId']));
       },
 
       async 'agent.enrolled'(event) {
-        const work = workFor(event);
-        const { streams } = work;
-        const { ownerId } = event.metadata;
-        const { agentId, provider, credentialId, credentialVersionId } = agentEvents['agent.enrolled'].parse(
-          event.data,
-        );
-        if (await isErased(ownerId, event, work)) {
-          await streams.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
-          await vault.destroyOwner(ownerId);
-          return;
-        }
-        if (credentialVersionId === null) return;
-        const version = { id: credentialVersionId, ownerId, provider, agentId };
-        const { previousVersionId } = await vault.activate(version, event.position);
-        if (previousVersionId === undefined) return;
-        const rotation = { credentialId, provider, versionId: version.id, previousVersionId, agentId };
-        const position = event.position.toString();
-        await streams.execute(credential, credentialId, (state) => rotate(state, { ...rotation, position }));
+        const tenant = tenantOf(event);
+        if (await isErased(event, tenant)) await retireErased(event, tenant);
+        else await activate(event, tenant);
       },
 
       async 'agent.retired'(event) {
-        const retired = await workFor(event).streams.load(agent, String(event.data['agentId']));
+        const { aggregates, credentials } = tenantOf(event);
+        const retired = await aggregates.load(agent, String(event.data['agentId']));
         if (retired.status !== 'retired' || retired.credentialVersionId === null) return;
-        const { id: agentId, ownerId, provider, credentialVersionId: id } = retired;
-        await vault.destroyRetired({ id, ownerId, provider, agentId });
+        const { id: agentId, provider, credentialVersionId: id } = retired;
+        await credentials.destroyRetired({ id, provider, agentId });
       },
 
       async 'credential.deleted'(event) {
         const { provider, upTo } = credentialEvents['credential.deleted'].parse(event.data);
-        await vault.destroy(event.metadata.ownerId, provider, BigInt(upTo));
+        await tenantOf(event).credentials.destroy(provider, BigInt(upTo));
       },
     },
   };
+}
+
+async function retireErased({ data }: DecodedEvent, { aggregates, credentials }: Tenant): Promise<void> {
+  const { agentId } = agentEvents['agent.enrolled'].parse(data);
+  await aggregates.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
+  await credentials.destroyAll();
+}
+
+async function activate({ data, position }: DecodedEvent, { aggregates, credentials }: Tenant): Promise<void> {
+  const { agentId, provider, credentialId, credentialVersionId: versionId } = agentEvents['agent.enrolled'].parse(data);
+  if (versionId === null) return;
+  const { previousVersionId } = await credentials.activate({ id: versionId, provider, agentId }, position);
+  if (previousVersionId === undefined) return;
+  const rotation = { credentialId, provider, versionId, previousVersionId, agentId, position: position.toString() };
+  await aggregates.execute(credential, credentialId, (state) => rotate(state, rotation));
 }

@@ -1,5 +1,4 @@
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import type { ErasureWork } from '../erasure/erase-owner.js';
 import type { StoredEvent } from '../ports/event-store.js';
 
 /**
@@ -20,6 +19,3 @@ export interface Reaction {
    */
   readonly partitionBy?: Readonly<Record<string, (event: StoredEvent) => string>>;
 }
-
-/** What the system works with on behalf of an event's owner: bound to that tenant, under the event's correlation id. */
-export type SystemWork = ErasureWork;

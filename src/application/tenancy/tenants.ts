@@ -1,50 +1,41 @@
-import { randomUUID } from 'node:crypto';
+import type { PadRole } from '../../domain/kernel/roles.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
+import { systemCommand, type Command } from '../event-sourcing/command.js';
 import { derivedUuid } from '../kernel/ids.js';
-import type { ReadDbs, Watermark } from '../ports/read-models.js';
-import type { ScratchpadStore } from '../ports/scratchpad-store.js';
-import type { SystemWork } from '../reactions/reaction.js';
-import { makeStreams, type Streams, type StreamsNeeds } from '../event-sourcing/aggregates.js';
-import type { CredentialVault } from '../ports/credential-vault.js';
+import type { ReadDb, ReadDbs } from '../ports/read-models.js';
+import { Tenant } from './tenant.js';
+import type { TenancyNeeds } from './needs.js';
 
-export interface SystemNeeds extends StreamsNeeds {
-  readonly dbs: ReadDbs;
-  readonly readModels: Watermark;
-  readonly working: ScratchpadStore;
-  readonly vault: CredentialVault;
-}
+/** Makes a tenant from an owner and a command. The only place where an owner's id becomes reach. */
+export class Tenants {
+  constructor(
+    readonly needs: TenancyNeeds,
+    private readonly dbs: ReadDbs,
+  ) {}
 
-const shownWithinMs = 10_000;
+  of(ownerId: string, command: Command, padRole?: PadRole): Tenant {
+    return new Tenant(this.needs, ownerId, command, this.dbs.for(ownerId), padRole);
+  }
 
-/** The system acting because of an event: as the event's owner, with the event as its cause. */
-export const systemWorkFor =
-  (needs: SystemNeeds) =>
-  (event: DecodedEvent): SystemWork =>
-    systemWork(needs, {
-      ownerId: event.metadata.ownerId,
-      correlationId: event.metadata.$correlationId,
-      causationId: event.id,
-      commandId: derivedUuid('reaction', event.id),
+  /** An owner, for the system acting because of an event: the event is the cause, and its correlation id continues. */
+  ofEvent({ id, metadata }: DecodedEvent): Tenant {
+    const command = systemCommand({
+      id: derivedUuid('reaction', id),
+      correlationId: metadata.$correlationId,
+      causationId: id,
+      clock: this.needs.eventSourcing.clock,
     });
+    return this.of(metadata.ownerId, command);
+  }
 
-/** The system acting on a tenant's behalf. */
-export const systemWork = (
-  needs: SystemNeeds,
-  context: {
-    readonly ownerId: string;
-    readonly correlationId: string;
-    readonly causationId?: string;
-    readonly commandId: string;
-  },
-): SystemWork => ({
-  streams: makeStreams(needs, { ...context, actor: { type: 'system', id: 'palimpsest' } }),
-  working: needs.working,
-  vault: needs.vault,
-  subjects: needs.subjects,
-  db: needs.dbs.system,
-  shown: (position) => needs.readModels.waitFor(position, shownWithinMs),
-});
+  /** An owner, for the system's own commands outside any event: the first start, maintenance. */
+  ofSystem(ownerId: string, commandId: string): Tenant {
+    const command = systemCommand({ id: commandId, clock: this.needs.eventSourcing.clock });
+    return this.of(ownerId, command);
+  }
 
-/** The system's own commands, outside any event: bootstrapping, maintenance. */
-export const systemStreams = (needs: SystemNeeds, ownerId: string, commandId: string): Streams =>
-  systemWork(needs, { ownerId, commandId, correlationId: randomUUID() }).streams;
+  /** Rows of every tenant. */
+  get allTenants(): ReadDb {
+    return this.dbs.system;
+  }
+}
