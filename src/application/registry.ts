@@ -35,7 +35,7 @@ import { listScratchpads } from './operations/scratchpad/list-scratchpads.js';
 import { resolveScratchpad } from './operations/scratchpad/resolve-scratchpad.js';
 import { scratchpadHistory } from './operations/scratchpad/scratchpad-history.js';
 import { setContent } from './operations/scratchpad/set-content.js';
-import { updateScratchpad } from './operations/scratchpad/set-metadata.js';
+import { setMetadata } from './operations/scratchpad/set-metadata.js';
 import { verifyScratchpad } from './operations/scratchpad/verify-scratchpad.js';
 import { viewScratchpad } from './operations/scratchpad/view-scratchpad.js';
 import { appendScratchpad } from './operations/tools/append-scratchpad.js';
@@ -56,22 +56,64 @@ import { getWorkspace } from './operations/workspace/get-workspace.js';
 import { listWorkspaces } from './operations/workspace/list-workspaces.js';
 import { removeMember } from './operations/workspace/remove-member.js';
 
-/** What stands here exists on every door; what does not exists nowhere. */
+/** The written list: an operation here exists on every door, any other nowhere. */
 const listed = [
-  ...[createUser, getUser, eraseUser, getMe],
-  ...[createWorkspace, listWorkspaces, getWorkspace, addMember, removeMember],
-  ...[createKey, listKeys, revokeKey],
-  ...[createThread, getThread, listThreads, updateThread, deleteThread],
-  ...[appendMessage, listMessages, deleteMessage],
-  ...[createScratchpad, getScratchpad, listScratchpads, updateScratchpad, deleteScratchpad, resolveScratchpad],
-  ...[getContent, setContent, clearContent, appendEntry, listEntries, clearEntries, clearScratchpad, viewScratchpad],
-  ...[verifyScratchpad],
-  ...[scratchpadHistory, followScratchpad],
-  ...[enrollAgent, getEnrollment, listAgents, listHarnesses, listCredentials, deleteCredential],
-  ...[readScratchpad, updateScratchpadTool, appendScratchpad],
-  ...[startResearch, getResearch, listResearch, cancelResearch],
-  ...[listAudit, exportAudit, verifyAudit, followAudit],
-  ...[listProjections, rebuildProjection],
+  createUser,
+  getUser,
+  eraseUser,
+  getMe,
+  createWorkspace,
+  listWorkspaces,
+  getWorkspace,
+  addMember,
+  removeMember,
+  createKey,
+  listKeys,
+  revokeKey,
+  createThread,
+  getThread,
+  listThreads,
+  updateThread,
+  deleteThread,
+  appendMessage,
+  listMessages,
+  deleteMessage,
+  createScratchpad,
+  getScratchpad,
+  listScratchpads,
+  setMetadata,
+  deleteScratchpad,
+  resolveScratchpad,
+  getContent,
+  setContent,
+  clearContent,
+  appendEntry,
+  listEntries,
+  clearEntries,
+  clearScratchpad,
+  viewScratchpad,
+  verifyScratchpad,
+  scratchpadHistory,
+  followScratchpad,
+  enrollAgent,
+  getEnrollment,
+  listAgents,
+  listHarnesses,
+  listCredentials,
+  deleteCredential,
+  readScratchpad,
+  updateScratchpadTool,
+  appendScratchpad,
+  startResearch,
+  getResearch,
+  listResearch,
+  cancelResearch,
+  listAudit,
+  exportAudit,
+  verifyAudit,
+  followAudit,
+  listProjections,
+  rebuildProjection,
 ] as const;
 
 /** Every operation there is. */

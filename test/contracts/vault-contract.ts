@@ -63,10 +63,10 @@ export function vaultContract(
       const { vault } = open();
       const [begun, fresh] = [anthropic(owner()), anthropic(owner())];
       const again = { ...begun, id: randomUUID() };
-      expect(await vault.stage(begun, new Secret('one'), 'unless begun')).toBe(true);
-      expect(await vault.stage(again, new Secret('two'), 'unless begun')).toBe(false);
+      expect(await vault.stage(begun, new Secret('one'), 'only if first')).toBe(true);
+      expect(await vault.stage(again, new Secret('two'), 'only if first')).toBe(false);
       await vault.discard(begun);
-      const both = [again, fresh].map((version) => vault.stage(version, new Secret('two'), 'unless begun'));
+      const both = [again, fresh].map((version) => vault.stage(version, new Secret('two'), 'only if first'));
       expect(await Promise.all(both)).toEqual([false, true]);
       expect(await vault.staged(again.ownerId, 'anthropic')).toEqual([]);
       expect(await vault.stage(again, new Secret('two'))).toBe(true);

@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { Cursors } from './context.js';
 import type { Page } from './operation.js';
 
-/** Answers one page of a list: opens the caller's cursor, asks for the stretch behind it, seals the next one. */
+/** Answers one page of a list: opens the caller's cursor, finds the rows after it, seals the next cursor. */
 export async function listPage<Row extends { readonly position: string }>(
   cursors: Cursors,
   list: string,
@@ -13,7 +13,7 @@ export async function listPage<Row extends { readonly position: string }>(
     order,
     cursor,
   }: { readonly limit: number; readonly order: 'asc' | 'desc'; readonly cursor?: string | undefined },
-  find: (stretch: PageRequest) => Promise<readonly Row[]>,
+  find: (page: PageRequest) => Promise<readonly Row[]>,
 ): Promise<Page<Row> | Refusal<'validation_failed'>> {
   const bound = { ...filter, order };
   const after = cursors.open(list, bound, cursor);

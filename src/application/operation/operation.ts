@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { Refusal, RefusalCode } from '../../domain/kernel/refusal.js';
-import type { PadRole } from '../../domain/kernel/roles.js';
-import type { Role } from '../../domain/kernel/roles.js';
-import type { OperationContext } from './context.js';
+import type { PadRole, Role } from '../../domain/kernel/roles.js';
+import type { OperationContext, Powers } from './context.js';
 
 /** One page of a list. `nextCursor` is null on the last. */
 export interface Page<Item> {
@@ -12,20 +11,17 @@ export interface Page<Item> {
   readonly lost?: readonly { readonly from: number; readonly to: number }[];
 }
 
-/** Commands change something, queries and lists read, streams read without end in one reply, events are told as they happen. */
+/** Commands change something, queries and lists read, streams read without end in one reply, events are sent as they happen. */
 export type Kind = 'command' | 'query' | 'list' | 'stream' | 'events';
 
-/** An event as it is told: `id` is the position to resume after, `event` a dotted name in the past tense. */
+/** An event as it is sent: `id` is the position to resume after, `event` a dotted name in the past tense. */
 export interface LiveEvent {
   readonly id: string;
   readonly event: string;
   readonly data: unknown;
 }
 
-/**
- * What happens from now on: where it begins, and the events themselves, told until `stopped`. When there can be no more
- * of them the source returns why.
- */
+/** Events from a position on, until `stopped`; when there can be no more of them, `open` returns why. */
 export interface LiveSource {
   readonly after: bigint;
   readonly open: (stopped: AbortSignal) => AsyncGenerator<LiveEvent, string>;
@@ -40,9 +36,16 @@ type Answer<K extends Kind, Value> = K extends 'list'
       ? LiveSource
       : Value;
 
-export interface Declaration<K extends Kind, Input extends z.ZodObject, Output extends z.ZodType> {
+export interface Declaration<
+  K extends Kind,
+  Input extends z.ZodObject,
+  Output extends z.ZodType,
+  Uses extends keyof Powers,
+> {
   /** `family.verb`: every door derives its own spelling from it. */
   readonly name: string;
+  /** The name under which idempotency keys were recorded before the operation was renamed. */
+  readonly recordedAs?: string;
   readonly kind: K;
   /** One sentence, for API documents, tool lists and `--help`. */
   readonly summary: string;
@@ -51,7 +54,6 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly scope: string;
   /** Only these roles may call it. */
   readonly roles?: readonly Role[];
-  readonly price: 'free';
   /** A strict object: unknown fields are refused, not ignored. */
   readonly input: Input;
   /** The answer, or one item of it for lists, streams and events (`{id, event, data}`). */
@@ -62,31 +64,40 @@ export interface Declaration<K extends Kind, Input extends z.ZodObject, Output e
   readonly codes?: 'closed';
   /** Answers 201 instead of 200. */
   readonly creates?: true;
-  /** Replies without waiting for the read models (hot paths). */
-  readonly awaitsProjection?: 'at once';
+  /** False: replies without waiting for the read models (hot paths). */
+  readonly awaitsProjection?: false;
+  /** Powers beyond the caller's tenant, and services of the installation; `run` gets these and no others. */
+  readonly uses?: readonly Uses[];
   /** Refuses a request without an idempotency key, or with one that was not made at random. */
   readonly requiresIdempotencyKey?: true;
   /** What makes two requests under one idempotency key the same; without it, the whole input. Never a secret. */
   readonly fingerprint?: (input: z.output<Input>) => unknown;
   /** A key that is bound to a scratchpad must be bound in this role. */
   readonly actsAs?: PadRole;
-  /** A tool for agents: it acts on the scratchpad that the request is bound to, and never takes its id (S7). */
+  /** A tool for agents: it acts on the scratchpad that the request is bound to, and never takes its id. */
   readonly tool?: { readonly type: 'scratchpad' };
   /** A POST that replaces or takes away what was there, which other methods say by themselves. */
   readonly replaces?: true;
   /** The entity tag of an answer, for `If-Match` (RFC 9110). */
   readonly etag?: (data: z.output<Output>) => string;
-  run(input: z.output<Input>, context: OperationContext): Promise<Answer<K, z.input<Output>> | Refusal>;
+  run(
+    input: z.output<Input>,
+    context: OperationContext,
+    powers: Pick<Powers, Uses>,
+  ): Promise<Answer<K, z.input<Output>> | Refusal>;
 }
 
 /** What the registry, the gateway and the doors know of an operation: its declaration, and a `run` they call with parsed input. */
-export interface Operation extends Omit<Declaration<Kind, z.ZodObject, z.ZodType>, 'run' | 'etag' | 'fingerprint'> {
+export interface Operation extends Omit<
+  Declaration<Kind, z.ZodObject, z.ZodType, keyof Powers>,
+  'run' | 'etag' | 'fingerprint'
+> {
   readonly etag?: (data: unknown) => string;
   readonly fingerprint?: (input: unknown) => unknown;
-  run(input: unknown, context: OperationContext): Promise<unknown>;
+  run(input: unknown, context: OperationContext, powers: Pick<Powers, never>): Promise<unknown>;
 }
 
-/** An operation whose declaration its type still tells, for whoever derives types of their own from it (the SDK). */
+/** An operation whose type keeps its declaration. Why: the SDK derives its types from it. */
 export interface Declared<
   Name extends string,
   Http extends Operation['http'],
@@ -113,8 +124,9 @@ export const operation = <
   K extends Kind,
   Input extends z.ZodObject,
   const Output extends z.ZodType,
+  const Uses extends keyof Powers = never,
 >(
-  declaration: Declaration<K, Input, Output> & { readonly name: Name; readonly http: Http },
+  declaration: Declaration<K, Input, Output, Uses> & { readonly name: Name; readonly http: Http },
 ): Declared<Name, Http, K, Input, Output> =>
   // The gateway parses the input with this very schema before it calls run, so the types meet there and not here.
   declaration as unknown as Declared<Name, Http, K, Input, Output>;

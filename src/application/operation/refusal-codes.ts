@@ -1,6 +1,6 @@
 import { refuse, type Refusal, type RefusalCode } from '../../domain/kernel/refusal.js';
 import type { Operation } from './operation.js';
-import { publicInput } from '../kernel/validation.js';
+import { publicInput } from './public-input.js';
 import { isIdSchema } from '../kernel/schemas.js';
 
 const always = ['validation_failed', 'authentication_failed', 'authorization_refused', 'internal_fault'] as const;
@@ -12,7 +12,7 @@ export function codesOf(operation: Operation): ReadonlySet<RefusalCode> {
   const takesIds = Object.values(publicInput(operation).shape).some(isIdSchema);
   return new Set([
     ...own,
-    ...(['rate_limited', 'unavailable'] as const),
+    'unavailable',
     ...(takesIds ? (['not_found'] as const) : []),
     ...(operation.kind === 'command' ? (['conflict'] as const) : []),
   ]);

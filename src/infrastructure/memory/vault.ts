@@ -23,8 +23,8 @@ export class MemoryVault implements CredentialVault {
   /** `now` counts milliseconds; tests bring their own. */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  async stage(ref: VersionRef, value: Secret, condition?: 'unless begun'): Promise<boolean> {
-    if (condition === 'unless begun' && this.begun.has(ref.agentId)) return false;
+  async stage(ref: VersionRef, value: Secret, condition?: 'only if first'): Promise<boolean> {
+    if (condition === 'only if first' && this.begun.has(ref.agentId)) return false;
     if (this.versions.some((version) => version.ref.id === ref.id)) throw new Error('There is such a version already.');
     this.versions.push({ ref, value, stagedAt: this.now(), status: 'staged', position: undefined });
     this.begun.add(ref.agentId);

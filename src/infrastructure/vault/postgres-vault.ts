@@ -156,7 +156,7 @@ export function makePostgresVault(system: Statements, kms: Kms): CredentialVault
         ...{ id, owner_id: ownerId, provider, credential_id: credentialId, agent_id: agentId, form },
         ...{ nonce: nonce.toString('base64'), ciphertext: ciphertext.toString('base64'), tag: tag.toString('base64') },
         ...{ wrapped_key: wrapped.bytes.toString('base64'), kms: wrapped.kms, kek: wrapped.kek },
-        unless_begun: condition === 'unless begun',
+        unless_begun: condition === 'only if first',
       };
       const outcome = await store({ id, row });
       if (outcome === 'key too old') throw new KeyUnavailable(wrapped.kms, wrapped.kek);

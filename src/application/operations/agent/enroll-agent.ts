@@ -17,7 +17,7 @@ export const enrollAgent = operation({
   summary: 'Enroll an agent: a harness, a model, and a credential that is sealed and never shown again.',
   http: 'POST /v1/agents/enroll',
   scope: 'agents:write',
-  price: 'free',
+  uses: ['firstEvents', 'harnesses', 'tenantOf'],
   creates: true,
   requiresIdempotencyKey: true,
   replaces: true, // the credential in use for that provider
@@ -34,14 +34,25 @@ export const enrollAgent = operation({
   }),
   // Neither the secret nor how the request asks to be replayed: a retry that brings another secret is a replay.
   fingerprint: ({ harness, name, persona, model, provider, credential: { mode } }) => ({
-    ...{ harness, name, persona, model, provider },
+    harness,
+    name,
+    persona,
+    model,
+    provider,
     credentialMode: mode,
   }),
   output: z.object({ result: z.literal('enrolled'), agent: agentShape }),
   refuses: ['conflict', 'precondition_failed', 'not_found'],
   codes: 'closed',
-  async run(input, context) {
-    const enrolled = await enroll(input, context);
+  async run(input, { caller, command, tenant }, { firstEvents, harnesses, tenantOf }) {
+    const enrolled = await enroll(input, {
+      caller,
+      command,
+      credentials: tenant.credentials,
+      harnesses,
+      firstEvents,
+      aggregatesOf: (ownerId) => tenantOf(ownerId).aggregates,
+    });
     if (isRefusal(enrolled)) return enrolled;
     return { result: 'enrolled' as const, agent: { ...enrolled, id: enrolled.agentId } };
   },

@@ -11,16 +11,16 @@ export const getEnrollment = operation({
   summary: 'Read the enrollment of an agent of yours, or of any as an administrator.',
   http: 'GET /v1/agents/{agentId}/enrollment',
   scope: 'agents:read',
-  price: 'free',
   input: z.strictObject({ agentId: uuidId() }),
   output: z.object({ result: z.literal('found'), agent: agentShape }),
   refuses: ['not_found'],
   codes: 'closed',
-  async run({ agentId: asked }, { caller, db, everyTenant }) {
+  uses: ['allTenants'],
+  async run({ agentId: asked }, { caller, tenant }, { allTenants }) {
     const found =
-      caller.role === 'admin' && everyTenant
-        ? await findAgent(everyTenant, undefined, asked)
-        : await findAgent(db, caller.userId, asked);
+      caller.role === 'admin' && allTenants
+        ? await findAgent(allTenants, undefined, asked)
+        : await findAgent(tenant.reads, tenant.id, asked);
     return found ? { result: 'found' as const, agent: found } : refuse('not_found');
   },
 });

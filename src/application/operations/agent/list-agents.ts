@@ -11,10 +11,9 @@ export const listAgents = operation({
   summary: 'List your agents.',
   http: 'GET /v1/agents',
   scope: 'agents:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: anyAgentShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'agent.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'agent.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

@@ -13,22 +13,22 @@ export const exportAudit = operation({
   summary: 'Export the audit trail, one event a line, with the hash chain to verify it by.',
   http: 'GET /v1/audit/export',
   scope: 'audit:read',
-  price: 'free',
+  uses: ['allTenants'],
   input: z.strictObject(auditFilter),
   output: exportedEventShape,
   refuses: ['authorization_refused'],
-  async run(wanted, context) {
-    const scope = auditScope(wanted, context);
-    return isRefusal(scope) ? scope : exported(scope.db, scope.filter);
+  async run(wanted, { tenant }, { allTenants }) {
+    const scope = auditScope(wanted, tenant, allTenants);
+    return isRefusal(scope) ? scope : exported(scope.reads, scope.filter);
   },
 });
 
 const pageSize = 500;
 
-async function* exported(db: ReadDb, filter: AuditFilter) {
+async function* exported(reads: ReadDb, filter: AuditFilter) {
   let after: string | undefined;
   for (;;) {
-    const rows = await listAudit(db, filter, { order: 'asc', limit: pageSize, after });
+    const rows = await listAudit(reads, filter, { order: 'asc', limit: pageSize, after });
     for (const row of rows.slice(0, pageSize)) yield { ...row, revision: Number(row.revision) };
     if (rows.length <= pageSize) return;
     after = rows[pageSize - 1]?.position;

@@ -15,20 +15,16 @@ export const listAudit = operation({
   summary: 'Read the audit trail: what was done, by whom, when, in the order of the log.',
   http: 'GET /v1/audit/events',
   scope: 'audit:read',
-  price: 'free',
   input: z.strictObject({ ...auditFilter, ...paging }),
   output: auditEventShape,
   refuses: ['authorization_refused'],
-  async run({ limit, cursor, order, ...wanted }, context) {
-    const scope = auditScope(wanted, context);
+  uses: ['allTenants'],
+  async run({ limit, cursor, order, ...wanted }, { cursors, tenant }, { allTenants }) {
+    const scope = auditScope(wanted, tenant, allTenants);
     if (isRefusal(scope)) return scope;
-    const page = await listPage(
-      context.cursors,
-      'audit.list',
-      { ...scope.filter },
-      { limit, cursor, order },
-      (stretch) => find(scope.db, scope.filter, stretch),
+    const found = await listPage(cursors, 'audit.list', { ...scope.filter }, { limit, cursor, order }, (page) =>
+      find(scope.reads, scope.filter, page),
     );
-    return isRefusal(page) ? page : { ...page, items: await redactFor(context, page.items) };
+    return isRefusal(found) ? found : { ...found, items: await redactFor(tenant, found.items) };
   },
 });

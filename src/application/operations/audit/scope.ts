@@ -1,14 +1,15 @@
 import type { AuditFilter } from '../../../../projections/audit.js';
 import { refuse, type Refusal } from '../../../domain/kernel/refusal.js';
-import type { OperationContext } from '../../operation/context.js';
 import type { ReadDb } from '../../ports/read-models.js';
+import type { Tenant } from '../../tenancy/tenant.js';
 
-/** Whose events a caller may read: everyone's for auditors and administrators, else their own. */
+/** The events that a caller may read: every tenant's for auditors and administrators, else their own. */
 export function auditScope(
-  { tenant, ...filter }: Omit<AuditFilter, 'ownerId'> & { readonly tenant?: string | undefined },
-  { caller, db, everyTenant }: OperationContext,
-): { readonly db: ReadDb; readonly filter: AuditFilter } | Refusal<'authorization_refused'> {
-  if (everyTenant) return { db: everyTenant, filter: { ...filter, ownerId: tenant } };
-  if (tenant !== undefined && tenant !== caller.userId) return refuse('authorization_refused');
-  return { db, filter: { ...filter, ownerId: caller.userId } };
+  { tenant: named, ...filter }: Omit<AuditFilter, 'ownerId'> & { readonly tenant?: string | undefined },
+  tenant: Tenant,
+  allTenants: ReadDb | undefined,
+): { readonly reads: ReadDb; readonly filter: AuditFilter } | Refusal<'authorization_refused'> {
+  if (allTenants) return { reads: allTenants, filter: { ...filter, ownerId: named } };
+  if (named !== undefined && named !== tenant.id) return refuse('authorization_refused');
+  return { reads: tenant.reads, filter: { ...filter, ownerId: tenant.id } };
 }

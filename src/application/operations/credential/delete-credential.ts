@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { credential, remove } from '../../../domain/credential/credential.js';
-import { resolveAllStaged } from '../../enrollment/staged-versions.js';
 import { operation } from '../../operation/operation.js';
 import { id } from '../../kernel/schemas.js';
 
@@ -12,21 +11,18 @@ export const deleteCredential = operation({
   summary: 'Delete a provider credential of yours, all its versions, for good.',
   http: 'DELETE /v1/credentials/{credentialId}',
   scope: 'credentials:write',
-  price: 'free',
   input: z.strictObject({ credentialId: id('credential') }),
   output: z.object({ id: id('credential'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
-  async run({ credentialId }, { caller, streams, vault }) {
-    const deleted = await streams.execute(credential, credentialId, async (state) => {
-      const known = await vault.find(caller.userId, credentialId);
-      // What was committed before this is deleted with it, also if its last step was not taken yet.
-      if (known) await resolveAllStaged(caller.userId, known.provider, { streams, vault });
-      const found = await vault.find(caller.userId, credentialId);
+  async run({ credentialId }, { tenant: { aggregates, credentials } }) {
+    const deleted = await aggregates.execute(credential, credentialId, async (state) => {
+      // What was committed before this is deleted with it, also if it was not activated yet.
+      const found = await credentials.find(credentialId);
       return remove(state, { credentialId, provider: found?.provider ?? '' }, found?.latest?.toString());
     });
     if (isRefusal(deleted)) return deleted;
     for (const { data } of deleted.events) {
-      if ('upTo' in data) await vault.destroy(caller.userId, data.provider, BigInt(data.upTo));
+      if ('upTo' in data) await credentials.destroy(data.provider, BigInt(data.upTo));
     }
     return { id: credentialId, deleted: true as const };
   },

@@ -10,7 +10,6 @@ export const listCredentials = operation({
   summary: 'List the provider credentials that you keep: what they are for, never what they are.',
   http: 'GET /v1/credentials',
   scope: 'credentials:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: z.object({
     id: id('credential'),
@@ -22,6 +21,6 @@ export const listCredentials = operation({
     usedBy: z.number().int().meta({ description: 'Agents of yours that use it.' }),
   }),
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'credential.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'credential.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

@@ -7,7 +7,6 @@ export const listHarnesses = operation({
   summary: 'List the harnesses that agents can be enrolled into, and the providers that each takes.',
   http: 'GET /v1/harnesses',
   scope: 'agents:read',
-  price: 'free',
   input: z.strictObject({}),
   output: z.object({
     name: z.string(),
@@ -15,7 +14,8 @@ export const listHarnesses = operation({
     providers: z.union([z.literal('any'), z.array(z.string())]),
   }),
   refuses: [],
-  run: async (_, { harnesses }) => ({
+  uses: ['harnesses'],
+  run: async (_, _context, { harnesses }) => ({
     items: (await harnesses.list()).map(({ name, description, providers }) => ({
       name,
       description,

@@ -11,10 +11,9 @@ export const listKeys = operation({
   summary: 'List your API keys that are not revoked; never the keys themselves.',
   http: 'GET /v1/keys',
   scope: 'keys:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: keyShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'key.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'key.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

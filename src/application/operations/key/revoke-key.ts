@@ -10,12 +10,11 @@ export const revokeKey = operation({
   summary: 'Revoke one of your API keys; it stops working within 5 seconds everywhere.',
   http: 'DELETE /v1/keys/{keyId}',
   scope: 'keys:write',
-  price: 'free',
   input: z.strictObject({ keyId: id('key') }),
   output: z.object({ id: id('key'), revoked: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
-  async run({ keyId }, { streams }) {
-    const revoked = await streams.execute(key, keyId, revoke);
+  async run({ keyId }, { tenant: { aggregates } }) {
+    const revoked = await aggregates.execute(key, keyId, revoke);
     return isRefusal(revoked) ? revoked : { id: keyId, revoked: true as const };
   },
 });

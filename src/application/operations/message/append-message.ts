@@ -14,14 +14,14 @@ export const appendMessage = operation({
   summary: 'Append a message to a thread.',
   http: 'POST /v1/threads/{threadId}/messages',
   scope: 'messages:write',
-  price: 'free',
   creates: true,
   input: z.strictObject({ threadId: id('thread'), role: z.enum(messageRoles), content: textOfBytes(maxMessageBytes) }),
   output: messageShape,
   refuses: ['not_found', 'conflict'],
-  async run({ threadId, role, content }, { ids, streams, author }) {
-    const messageId = ids.make('message');
-    const appended = await streams.execute(thread, threadId, (state) =>
+  async run({ threadId, role, content }, { command, tenant }) {
+    const { author } = command;
+    const messageId = command.newId('message');
+    const appended = await tenant.aggregates.execute(thread, threadId, (state) =>
       append(state, { messageId, role, content, author }),
     );
     if (isRefusal(appended)) return appended;

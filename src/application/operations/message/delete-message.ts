@@ -11,15 +11,14 @@ export const deleteMessage = operation({
   summary: 'Delete a message from a thread.',
   http: 'DELETE /v1/threads/{threadId}/messages/{messageId}',
   scope: 'messages:write',
-  price: 'free',
   input: z.strictObject({ threadId: id('thread'), messageId: id('message') }),
   output: z.object({ id: id('message'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
-  async run({ threadId, messageId }, context) {
-    const deleted = await context.streams.execute(thread, threadId, async (state) => {
-      const holds = await hasMessage(threadId, messageId, context);
-      if (isRefusal(holds)) return holds;
-      return holds ? removeMessage(state, messageId) : refuse('not_found');
+  async run({ threadId, messageId }, { tenant, awaitPosition }) {
+    const deleted = await tenant.aggregates.execute(thread, threadId, async (state) => {
+      const found = await hasMessage(tenant, threadId, messageId, awaitPosition);
+      if (isRefusal(found)) return found;
+      return found ? removeMessage(state, messageId) : refuse('not_found');
     });
     return isRefusal(deleted) ? deleted : { id: messageId, deleted: true as const };
   },

@@ -13,14 +13,13 @@ export const listMessages = operation({
   summary: 'List the messages of a thread.',
   http: 'GET /v1/threads/{threadId}/messages',
   scope: 'messages:read',
-  price: 'free',
   input: z.strictObject({ threadId: id('thread'), ...paging }),
   output: messageShape,
   refuses: ['not_found'],
-  async run({ threadId, ...page }, { caller, db, cursors }) {
-    if (!(await findThread(db, caller.userId, threadId))) return refuse('not_found');
-    return listPage(cursors, 'message.list', { threadId }, page, (stretch) =>
-      find(db, caller.userId, threadId, stretch),
+  async run({ threadId, ...page }, { tenant, cursors }) {
+    if (!(await findThread(tenant.reads, tenant.id, threadId))) return refuse('not_found');
+    return listPage(cursors, 'message.list', { threadId }, page, (page) =>
+      find(tenant.reads, tenant.id, threadId, page),
     );
   },
 });

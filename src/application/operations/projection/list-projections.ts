@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostLag } from '../../operation/context.js';
+import { mostLag } from '../../ports/projection-control.js';
 import { operation } from '../../operation/operation.js';
 
 export const listProjections = operation({
@@ -9,7 +9,6 @@ export const listProjections = operation({
   http: 'GET /v1/projections',
   scope: 'projections:read',
   roles: ['admin'],
-  price: 'free',
   input: z.strictObject({}),
   output: z.array(
     z.object({
@@ -27,5 +26,6 @@ export const listProjections = operation({
     }),
   ),
   refuses: [],
-  run: async (_, { projections }) => [...(await projections.list())],
+  uses: ['projections'],
+  run: async (_, _context, { projections }) => [...(await projections.list())],
 });

@@ -9,9 +9,9 @@ export const rebuildProjection = operation({
   http: 'POST /v1/projections/{name}/rebuild',
   scope: 'projections:write',
   roles: ['admin'],
-  price: 'free',
   input: z.strictObject({ name: z.string().regex(/^[a-z_]{1,64}$/) }),
   output: z.object({ name: z.string(), events: z.number().int(), position: z.string() }),
   refuses: ['not_found'],
-  run: async ({ name }, { projections }) => (await projections.rebuild(name)) ?? refuse('not_found'),
+  uses: ['projections'],
+  run: async ({ name }, _context, { projections }) => (await projections.rebuild(name)) ?? refuse('not_found'),
 });

@@ -11,12 +11,11 @@ export const cancelResearch = operation({
   http: 'POST /v1/research/{researchId}/cancel',
   replaces: true, // what it would have found
   scope: 'research:write',
-  price: 'free',
   input: z.strictObject({ researchId: id('research') }),
   output: z.object({ id: id('research'), cancelled: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
-  async run({ researchId }, { streams }) {
-    const cancelled = await streams.execute(research, researchId, (state) => cancel(state, 'asked'));
+  async run({ researchId }, { tenant: { aggregates } }) {
+    const cancelled = await aggregates.execute(research, researchId, (state) => cancel(state, 'asked'));
     return isRefusal(cancelled) ? cancelled : { id: researchId, cancelled: true as const };
   },
 });

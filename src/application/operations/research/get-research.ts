@@ -11,12 +11,11 @@ export const getResearch = operation({
   summary: 'Read how far a research is: its answer, and the one result of each call that was delegated.',
   http: 'GET /v1/research/{researchId}',
   scope: 'research:read',
-  price: 'free',
   input: z.strictObject({ researchId: id('research') }),
   output: researchShape.extend({ calls: z.array(callShape) }),
   refuses: ['not_found'],
-  async run({ researchId }, { caller, db }) {
-    const found = await findResearch(db, caller.userId, researchId);
-    return found ? { ...found, calls: [...(await callsOf(db, caller.userId, researchId))] } : refuse('not_found');
+  async run({ researchId }, { tenant }) {
+    const found = await findResearch(tenant.reads, tenant.id, researchId);
+    return found ? { ...found, calls: [...(await callsOf(tenant.reads, tenant.id, researchId))] } : refuse('not_found');
   },
 });

@@ -11,10 +11,9 @@ export const listResearch = operation({
   summary: 'List your research.',
   http: 'GET /v1/research',
   scope: 'research:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: researchShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'research.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'research.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

@@ -7,9 +7,9 @@ import type { ResearchEvent } from '../../../domain/research/events.js';
 import { beginResearch, thread } from '../../../domain/thread/thread.js';
 import type { OperationContext } from '../../operation/context.js';
 import { isUuid } from '../../kernel/ids.js';
-import type { CannotRun } from '../../ports/models.js';
+import type { CannotRun, Models } from '../../ports/models.js';
+import type { Tenant } from '../../tenancy/tenant.js';
 import { operation } from '../../operation/operation.js';
-import { provisionScratchpad } from '../../scratchpad/lifecycle.js';
 import { id, textOfBytes, uuidId } from '../../kernel/schemas.js';
 import { researchShape } from './shapes.js';
 
@@ -22,7 +22,6 @@ export const startResearch = operation({
   summary: 'Have a supervisor and its workers research a question, with the scratchpad of a thread between them.',
   http: 'POST /v1/research',
   scope: 'research:write',
-  price: 'free',
   creates: true,
   input: z.strictObject({
     threadId: id('thread'),
@@ -45,59 +44,74 @@ export const startResearch = operation({
   }),
   output: researchShape,
   refuses: ['not_found', 'conflict', 'precondition_failed'],
-  async run(input, context) {
-    const { caller, ids, streams } = context;
-    const researchId = ids.make('research');
-    const wasStarted = (await streams.load(research, researchId)).status !== 'absent';
+  uses: ['models'],
+  async run(input, context, { models }) {
+    const { caller, command, tenant } = context;
+    const researchId = command.newId('research');
+    const wasStarted = (await tenant.aggregates.load(research, researchId)).status !== 'absent';
     // A command that was stored answers what it stored, whatever became of its agents since.
-    const scratchpadId = wasStarted ? '' : await readyPad(input, researchId, context);
+    const scratchpadId = wasStarted ? '' : await resolveScratchpad(input, researchId, context, models);
     if (isRefusal(scratchpadId)) return scratchpadId;
     const { threadId, question, supervisorAgentId, workerAgentIds, ...limits } = input;
     const data = {
-      ...{ researchId, ownerId: caller.userId, threadId, scratchpadId, question, supervisorAgentId, workerAgentIds },
-      ...{ supervisorThreadId: ids.make('thread', 'supervisor'), limits },
-      ...{ keyId: caller.keyId, workspaceId: caller.workspaceId },
+      researchId,
+      ownerId: tenant.id,
+      threadId,
+      scratchpadId,
+      question,
+      supervisorAgentId,
+      workerAgentIds,
+      supervisorThreadId: command.newId('thread', 'supervisor'),
+      limits,
+      keyId: caller.keyId,
+      workspaceId: caller.workspaceId,
     };
-    const started = await streams.execute(research, researchId, (state, at) => start(state, data, at));
+    const started = await tenant.aggregates.execute(research, researchId, (state, at) => start(state, data, at));
     if (isRefusal(started)) return started;
     const [event] = started.events;
     if (event?.type !== 'research.started') throw new Error('A started run begins with its start.');
-    return shown(event.data, event.at);
+    return queued(event.data, event.at);
   },
 });
 
-const shown = (data: Extract<ResearchEvent, { type: 'research.started' }>['data'], at: string) => ({
+const queued = (data: Extract<ResearchEvent, { type: 'research.started' }>['data'], at: string) => ({
   ...data,
-  ...{ id: data.researchId, status: 'queued' as const, attempt: 0, reason: null, answer: null },
-  ...{ createdAt: at, finishedAt: null },
+  id: data.researchId,
+  status: 'queued' as const,
+  attempt: 0,
+  reason: null,
+  answer: null,
+  createdAt: at,
+  finishedAt: null,
 });
 
-type Asked = {
+interface Asked {
   readonly threadId: string;
   readonly supervisorAgentId: string;
   readonly workerAgentIds: readonly string[];
-};
+}
 
-/** The thread's scratchpad, made if there is none: here it is resolved, once for the whole run. */
-async function readyPad(
+/** The thread's scratchpad, made if there is none: resolved here, once for the whole run. */
+async function resolveScratchpad(
   { threadId, supervisorAgentId, workerAgentIds }: Asked,
   researchId: string,
-  context: OperationContext,
+  { command, tenant }: OperationContext,
+  models: Models,
 ): Promise<string | Refusal<'not_found' | 'conflict' | 'precondition_failed'>> {
-  const { streams, ids, caller } = context;
-  if ((await streams.load(thread, threadId)).status !== 'open') return refuse('not_found');
+  const { aggregates, scratchpads } = tenant;
+  if ((await aggregates.load(thread, threadId)).status !== 'open') return refuse('not_found');
   for (const agentId of new Set([supervisorAgentId, ...workerAgentIds])) {
-    const unmet = await unmetOf(agentId, context);
-    if (unmet) return unmet;
+    const refusal = await checkAgent(agentId, tenant, models);
+    if (refusal) return refusal;
   }
-  const begun = await streams.execute(thread, threadId, (state) =>
-    beginResearch(state, researchId, ids.make('scratchpad')),
+  const begun = await aggregates.execute(thread, threadId, (state) =>
+    beginResearch(state, researchId, command.newId('scratchpad')),
   );
   if (isRefusal(begun)) return begun;
   const scratchpadId = begun.state.status === 'open' ? begun.state.scratchpadId : null;
   if (scratchpadId === null) return refuse('not_found');
-  const pad = await provisionScratchpad({ scratchpadId, threadId, ownerId: caller.userId }, context);
-  return pad.status === 'open' ? scratchpadId : refuse('not_found');
+  const pad = await scratchpads.provision({ scratchpadId, threadId });
+  return isRefusal(pad) ? pad : scratchpadId;
 }
 
 const sentences: Readonly<Record<CannotRun, string>> = {
@@ -106,13 +120,13 @@ const sentences: Readonly<Record<CannotRun, string>> = {
   credential_missing: 'You keep no credential for the provider of this agent.',
 };
 
-async function unmetOf(
+async function checkAgent(
   agentId: string,
-  { caller, streams, models }: OperationContext,
+  { id: ownerId, aggregates, events }: Tenant,
+  models: Models,
 ): Promise<Refusal<'not_found' | 'precondition_failed'> | undefined> {
-  if (!isUuid(agentId) || !isLive(await streams.load(agent, agentId), caller.userId)) return refuse('not_found');
-  const enrolled = await streams.eventAt(`${agent.category}-${agentId}`, 0);
-  const mind = agentEvents['agent.enrolled'].parse(enrolled?.data);
-  const reason = await models.unavailableReason(mind);
+  if (!isUuid(agentId) || !isLive(await aggregates.load(agent, agentId), ownerId)) return refuse('not_found');
+  const enrolled = await events.at(`${agent.category}-${agentId}`, 0);
+  const reason = await models.unavailableReason(agentEvents['agent.enrolled'].parse(enrolled?.data));
   return reason && refuse('precondition_failed', sentences[reason], { reason, facts: { agentId } });
 }

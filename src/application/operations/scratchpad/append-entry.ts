@@ -2,21 +2,19 @@ import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation/operation.js';
-import { writeEntry } from '../../scratchpad/entries/claim.js';
 import { textOfBytes } from '../../kernel/schemas.js';
-import { entryFieldsText } from '../../scratchpad/entries/fields.js';
-import { entryShape, maxEntryBytes, scratchpadInput } from './shapes.js';
+import { entryFieldsText, maxEntryBytes } from '../../scratchpad/limits.js';
+import { entryShape, scratchpadInput } from './shapes.js';
 
-/** The list push is the append; its audit event follows before the answer (03-flows "Entries"). */
+/** The list push is the append; its audit event follows before the answer (docs/flows.md#append-entry). */
 export const appendEntry = operation({
   name: 'scratchpad.entry.append',
   kind: 'command',
   summary: 'Append an entry to the ledger of a scratchpad. Any number of writers may append at once.',
   http: 'POST /v1/scratchpads/{scratchpadId}/entries',
   scope: 'scratchpads:write',
-  price: 'free',
   creates: true,
-  awaitsProjection: 'at once',
+  awaitsProjection: false,
   input: scratchpadInput.extend({
     content: textOfBytes(maxEntryBytes).min(1),
     kind: z.enum(entryKinds).default('note'),
@@ -27,8 +25,8 @@ export const appendEntry = operation({
   }),
   output: entryShape,
   refuses: ['not_found', 'conflict', 'authorization_refused', 'validation_failed'],
-  async run({ scratchpadId, ...draft }, context) {
-    const appended = await writeEntry({ scratchpadId, ownerId: context.caller.userId }, draft, context);
+  async run({ scratchpadId, ...draft }, { tenant }) {
+    const appended = await tenant.scratchpads.pad(scratchpadId).append(draft);
     return isRefusal(appended) ? appended : { ...appended, scratchpadId, createdAt: appended.at };
   },
 });

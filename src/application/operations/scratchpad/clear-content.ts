@@ -1,7 +1,4 @@
-import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { clearContent as clear } from '../../../domain/scratchpad/scratchpad.js';
 import { operation } from '../../operation/operation.js';
-import { replaceContent } from '../../scratchpad/content.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearContent = operation({
@@ -11,13 +8,11 @@ export const clearContent = operation({
   http: 'DELETE /v1/scratchpads/{scratchpadId}/content',
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
-  price: 'free',
   input: scratchpadInput,
   output: clearedShape,
   refuses: ['not_found', 'conflict'],
-  async run({ scratchpadId }, context) {
-    const pad = { scratchpadId, ownerId: context.caller.userId };
-    const cleared = await replaceContent(pad, '', context, (state) => clear(state, context.author, context.ifMatch));
-    return isRefusal(cleared) ? cleared : { scratchpadId, scope: 'content' as const, cleared: true as const, count: 1 };
+  async run({ scratchpadId }, { tenant, ifMatch }) {
+    const refusal = await tenant.scratchpads.pad(scratchpadId).clearContent(ifMatch);
+    return refusal ?? { scratchpadId, scope: 'content' as const, cleared: true as const, count: 1 };
   },
 });

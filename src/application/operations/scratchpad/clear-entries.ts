@@ -1,6 +1,5 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { operation } from '../../operation/operation.js';
-import { clearLedger } from '../../scratchpad/entries/append.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearEntries = operation({
@@ -10,12 +9,11 @@ export const clearEntries = operation({
   http: 'DELETE /v1/scratchpads/{scratchpadId}/entries',
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
-  price: 'free',
   input: scratchpadInput,
   output: clearedShape,
   refuses: ['not_found'],
-  async run({ scratchpadId }, context) {
-    const count = await clearLedger({ scratchpadId, ownerId: context.caller.userId }, context);
+  async run({ scratchpadId }, { tenant }) {
+    const count = await tenant.scratchpads.pad(scratchpadId).clearEntries();
     return isRefusal(count) ? count : { scratchpadId, scope: 'entries' as const, cleared: true as const, count };
   },
 });

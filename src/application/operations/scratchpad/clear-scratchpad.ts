@@ -1,8 +1,5 @@
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { clearContent } from '../../../domain/scratchpad/scratchpad.js';
 import { operation } from '../../operation/operation.js';
-import { replaceContent } from '../../scratchpad/content.js';
-import { clearLedger } from '../../scratchpad/entries/append.js';
 import { clearedShape, scratchpadInput } from './shapes.js';
 
 export const clearScratchpad = operation({
@@ -13,17 +10,14 @@ export const clearScratchpad = operation({
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
   replaces: true,
-  price: 'free',
   input: scratchpadInput,
   output: clearedShape,
   refuses: ['not_found', 'conflict'],
-  async run({ scratchpadId }, context) {
-    const pad = { scratchpadId, ownerId: context.caller.userId };
-    const cleared = await replaceContent(pad, '', context, (state) =>
-      clearContent(state, context.author, context.ifMatch),
-    );
-    if (isRefusal(cleared)) return cleared;
-    const count = await clearLedger(pad, context);
+  async run({ scratchpadId }, { tenant, ifMatch }) {
+    const pad = tenant.scratchpads.pad(scratchpadId);
+    const refusal = await pad.clearContent(ifMatch);
+    if (refusal) return refusal;
+    const count = await pad.clearEntries();
     return isRefusal(count) ? count : { scratchpadId, scope: 'all' as const, cleared: true as const, count };
   },
 });

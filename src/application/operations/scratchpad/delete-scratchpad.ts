@@ -3,7 +3,6 @@ import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { detachScratchpad, thread } from '../../../domain/thread/thread.js';
 import { operation } from '../../operation/operation.js';
-import { removeScratchpad } from '../../scratchpad/lifecycle.js';
 import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
@@ -15,17 +14,16 @@ export const deleteScratchpad = operation({
   http: 'DELETE /v1/scratchpads/{scratchpadId}',
   scope: 'scratchpads:write',
   actsAs: 'supervisor',
-  price: 'free',
   input: scratchpadInput,
   output: z.object({ id: id('scratchpad'), deleted: z.literal(true) }),
   refuses: ['not_found', 'conflict'],
-  async run({ scratchpadId }, context) {
-    const { streams, caller } = context;
-    const pad = await streams.load(scratchpad, scratchpadId);
+  async run({ scratchpadId }, { tenant }) {
+    const { aggregates, scratchpads } = tenant;
+    const pad = await aggregates.load(scratchpad, scratchpadId);
     if (pad.status === 'absent') return refuse('not_found');
-    const detached = await streams.execute(thread, pad.threadId, (state) => detachScratchpad(state, scratchpadId));
+    const detached = await aggregates.execute(thread, pad.threadId, (state) => detachScratchpad(state, scratchpadId));
     if (isRefusal(detached)) return detached;
-    await removeScratchpad(scratchpadId, caller.userId, context);
+    await scratchpads.remove(scratchpadId);
     return { id: scratchpadId, deleted: true as const };
   },
 });

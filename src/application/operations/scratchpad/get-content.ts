@@ -1,6 +1,5 @@
 import { operation } from '../../operation/operation.js';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { readContent } from '../../scratchpad/content.js';
 import { contentShape, scratchpadInput } from './shapes.js';
 
 export const getContent = operation({
@@ -9,13 +8,12 @@ export const getContent = operation({
   summary: "Read a scratchpad's content: the supervisor's current plan.",
   http: 'GET /v1/scratchpads/{scratchpadId}/content',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput,
   output: contentShape,
   refuses: ['not_found'],
   etag: ({ revision }) => `"r${revision}"`,
-  async run({ scratchpadId }, context) {
-    const content = await readContent({ scratchpadId, ownerId: context.caller.userId }, context);
+  async run({ scratchpadId }, { tenant }) {
+    const content = await tenant.scratchpads.pad(scratchpadId).content();
     return isRefusal(content) ? content : { scratchpadId, ...content };
   },
 });

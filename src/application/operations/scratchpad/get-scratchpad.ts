@@ -9,10 +9,9 @@ export const getScratchpad = operation({
   summary: 'Read what is known of a scratchpad, without its words.',
   http: 'GET /v1/scratchpads/{scratchpadId}',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput,
   output: scratchpadShape,
   refuses: ['not_found'],
-  run: async ({ scratchpadId }, { caller, db }) =>
-    (await findScratchpad(db, caller.userId, scratchpadId)) ?? refuse('not_found'),
+  run: async ({ scratchpadId }, { tenant }) =>
+    (await findScratchpad(tenant.reads, tenant.id, scratchpadId)) ?? refuse('not_found'),
 });

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { isRefusal, refuse } from '../../../domain/kernel/refusal.js';
+import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { operation } from '../../operation/operation.js';
-import { readMatching } from '../../scratchpad/entries/filter.js';
-import type { LedgerCursor } from '../../scratchpad/entries/pages.js';
+import type { LedgerCursor } from '../../scratchpad/pad.js';
 import { entryShape, scratchpadInput } from './shapes.js';
 
 /** Oldest first, the order of the ledger; `order=desc` starts at its end. */
@@ -13,7 +12,6 @@ export const listEntries = operation({
   summary: 'List the entries of a scratchpad in the order of its ledger.',
   http: 'GET /v1/scratchpads/{scratchpadId}/entries',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput.extend({
     limit: z.number().int().min(1).max(100).default(20),
     cursor: z.string().max(512).optional(),
@@ -23,26 +21,25 @@ export const listEntries = operation({
   }),
   output: entryShape,
   refuses: ['not_found'],
-  async run({ scratchpadId, limit, cursor, order, kind, author }, context) {
+  async run({ scratchpadId, limit, cursor, order, kind, author }, { cursors, tenant }) {
     const filter = { scratchpadId, order, kind, author };
-    const place = context.cursors.open('scratchpad.entry.list', filter, cursor);
+    const place = cursors.open('scratchpad.entry.list', filter, cursor);
     if (isRefusal(place)) return place;
-    const pad = { scratchpadId, ownerId: context.caller.userId };
-    const stretch = { limit, order, after: place === undefined ? undefined : placeIn(place) };
-    const read = await readMatching(pad, stretch, { kind, author }, context);
-    if (!read) return refuse('not_found');
+    const after = place === undefined ? undefined : cursorIn(place);
+    const read = await tenant.scratchpads.pad(scratchpadId).entries({ limit, order, after, kind, author });
+    if (isRefusal(read)) return read;
     const { entries, lost, next } = read;
     return {
       items: entries.map((entry) => ({ ...entry, scratchpadId, createdAt: entry.at })),
-      nextCursor: next ? context.cursors.seal('scratchpad.entry.list', filter, textOf(next)) : null,
+      nextCursor: next ? cursors.seal('scratchpad.entry.list', filter, textOf(next)) : null,
       ...(lost.length > 0 && { lost: lost.map(([from, to]) => ({ from, to })) }),
     };
   },
 });
 
-const textOf = ({ generation: clears, index }: LedgerCursor): string => `${clears}.${index}`;
+const textOf = ({ generation, index }: LedgerCursor): string => `${generation}.${index}`;
 
-function placeIn(text: string): LedgerCursor {
-  const [clears, index] = text.split('.');
-  return { generation: Number(clears), index: Number(index) };
+function cursorIn(text: string): LedgerCursor {
+  const [generation, index] = text.split('.');
+  return { generation: Number(generation), index: Number(index) };
 }

@@ -11,10 +11,9 @@ export const listScratchpads = operation({
   summary: 'List your scratchpads.',
   http: 'GET /v1/scratchpads',
   scope: 'scratchpads:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: scratchpadShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'scratchpad.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'scratchpad.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

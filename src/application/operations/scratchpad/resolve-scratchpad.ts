@@ -11,10 +11,9 @@ export const resolveScratchpad = operation({
   summary: 'Find the scratchpad of a thread.',
   http: 'GET /v1/threads/{threadId}/scratchpad',
   scope: 'scratchpads:read',
-  price: 'free',
   input: z.strictObject({ threadId: id('thread') }),
   output: scratchpadShape,
   refuses: ['not_found'],
-  run: async ({ threadId }, { caller, db }) =>
-    (await findScratchpadOfThread(db, caller.userId, threadId)) ?? refuse('not_found'),
+  run: async ({ threadId }, { tenant }) =>
+    (await findScratchpadOfThread(tenant.reads, tenant.id, threadId)) ?? refuse('not_found'),
 });

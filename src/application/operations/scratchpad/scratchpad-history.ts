@@ -4,18 +4,16 @@ import { refuse } from '../../../domain/kernel/refusal.js';
 import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { listPage } from '../../operation/list-page.js';
 import { operation } from '../../operation/operation.js';
-import { ledgerStream } from '../../scratchpad/ledger-names.js';
 import { author, id, paging, time } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
-/** Sizes and digests, never words: what a text was can be proven with it, not read (B11). Newest first. */
+/** Sizes and digests, never words: what a text was can be proven with it, not read. Newest first. */
 export const scratchpadHistory = operation({
   name: 'scratchpad.history',
   kind: 'list',
   summary: 'List what was done in a scratchpad: who, what, when, and the digest of each text.',
   http: 'GET /v1/scratchpads/{scratchpadId}/history',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput.extend(paging),
   output: z.object({
     position: z.string(),
@@ -34,12 +32,12 @@ export const scratchpadHistory = operation({
     to: z.number().int().optional().meta({ description: 'Last index that was lost.' }),
   }),
   refuses: ['not_found'],
-  async run({ scratchpadId, ...page }, { caller, streams, db, cursors }) {
-    const pad = await streams.load(scratchpad, scratchpadId);
-    if (pad.status !== 'open') return refuse('not_found');
-    const names = [`scratchpad-${scratchpadId}`, ledgerStream(scratchpadId)];
-    const found = await listPage(cursors, 'scratchpad.history', { scratchpadId }, page, (stretch) =>
-      listAuditOf(db, caller.userId, names, stretch),
+  async run({ scratchpadId, ...wanted }, { cursors, tenant }) {
+    const state = await tenant.aggregates.load(scratchpad, scratchpadId);
+    if (state.status !== 'open') return refuse('not_found');
+    const { streams } = tenant.scratchpads.pad(scratchpadId);
+    const found = await listPage(cursors, 'scratchpad.history', { scratchpadId }, wanted, (page) =>
+      listAuditOf(tenant.reads, tenant.id, streams, page),
     );
     return 'items' in found ? { ...found, items: found.items.map(done) } : found;
   },

@@ -2,10 +2,6 @@ import { z } from 'zod';
 import { entryKinds } from '../../../domain/scratchpad/entry-kinds.js';
 import { author, id, metadata, time } from '../../kernel/schemas.js';
 
-/** Limits of the working state, in UTF-8 bytes. */
-export const maxContentBytes = 1024 * 1024;
-export const maxEntryBytes = 64 * 1024;
-
 export const scratchpadShape = z.object({
   id: id('scratchpad'),
   threadId: id('thread'),

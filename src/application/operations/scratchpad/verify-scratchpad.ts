@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { verifyPad } from '../../scratchpad/verify.js';
 import { operation } from '../../operation/operation.js';
 import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
@@ -14,7 +13,6 @@ export const verifyScratchpad = operation({
   summary: 'Compare the ledger and the content of a scratchpad, digest by digest, with its audit stream.',
   http: 'GET /v1/scratchpads/{scratchpadId}/verify',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput,
   output: z.object({
     scratchpadId: id('scratchpad'),
@@ -32,8 +30,8 @@ export const verifyScratchpad = operation({
     contentSha256Matches: z.boolean(),
   }),
   refuses: ['not_found'],
-  async run({ scratchpadId }, context) {
-    const verified = await verifyPad({ scratchpadId, ownerId: context.caller.userId }, context);
+  async run({ scratchpadId }, { tenant }) {
+    const verified = await tenant.scratchpads.pad(scratchpadId).verify();
     return isRefusal(verified) ? verified : { scratchpadId, ...verified };
   },
 });

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { operation } from '../../operation/operation.js';
-import { viewedEntries, viewOf } from '../../scratchpad/view.js';
+import { viewedEntriesText } from '../../scratchpad/limits.js';
 import { id } from '../../kernel/schemas.js';
 import { scratchpadInput } from './shapes.js';
 
 export const viewScratchpad = operation({
   name: 'scratchpad.view',
   kind: 'query',
-  summary: `Read content and numbered entries as one text: ${viewedEntries}.`,
+  summary: `Read content and numbered entries as one text: ${viewedEntriesText}.`,
   http: 'GET /v1/scratchpads/{scratchpadId}/view',
   scope: 'scratchpads:read',
-  price: 'free',
   input: scratchpadInput,
   output: z.object({
     scratchpadId: id('scratchpad'),
@@ -28,5 +27,5 @@ export const viewScratchpad = operation({
       .meta({ description: 'Of the entries shown that no tombstone took back. Only verified ones are findings.' }),
   }),
   refuses: ['not_found'],
-  run: ({ scratchpadId }, context) => viewOf({ scratchpadId, ownerId: context.caller.userId }, context),
+  run: ({ scratchpadId }, { tenant }) => tenant.scratchpads.pad(scratchpadId).view(),
 });

@@ -11,17 +11,16 @@ export const createThread = operation({
   summary: 'Open a thread: messages, and at most one scratchpad.',
   http: 'POST /v1/threads',
   scope: 'threads:write',
-  price: 'free',
   creates: true,
   input: z.strictObject({ title: name().nullable().default(null), metadata: metadata().default({}) }),
   output: threadShape,
   refuses: ['conflict'],
-  async run({ title, metadata }, { caller, ids, streams }) {
-    const threadId = ids.make('thread');
-    const data = { threadId, ownerId: caller.userId, title, metadata };
-    const created = await streams.execute(thread, threadId, (state) => create(state, data));
+  async run({ title, metadata }, { command, tenant }) {
+    const threadId = command.newId('thread');
+    const data = { threadId, ownerId: tenant.id, title, metadata };
+    const created = await tenant.aggregates.execute(thread, threadId, (state) => create(state, data));
     if (isRefusal(created)) return created;
     const at = created.events[0]?.at ?? '';
-    return { id: threadId, title, metadata, ownerId: caller.userId, scratchpadId: null, createdAt: at, updatedAt: at };
+    return { id: threadId, title, metadata, ownerId: tenant.id, scratchpadId: null, createdAt: at, updatedAt: at };
   },
 });

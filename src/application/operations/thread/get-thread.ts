@@ -11,9 +11,8 @@ export const getThread = operation({
   summary: 'Read a thread.',
   http: 'GET /v1/threads/{threadId}',
   scope: 'threads:read',
-  price: 'free',
   input: z.strictObject({ threadId: id('thread') }),
   output: threadShape,
   refuses: ['not_found'],
-  run: async ({ threadId }, { caller, db }) => (await findThread(db, caller.userId, threadId)) ?? refuse('not_found'),
+  run: async ({ threadId }, { tenant }) => (await findThread(tenant.reads, tenant.id, threadId)) ?? refuse('not_found'),
 });

@@ -11,10 +11,9 @@ export const listThreads = operation({
   summary: 'List your threads.',
   http: 'GET /v1/threads',
   scope: 'threads:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: threadShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'thread.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'thread.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

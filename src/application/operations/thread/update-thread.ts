@@ -13,7 +13,6 @@ export const updateThread = operation({
   summary: 'Change the title or the metadata of a thread.',
   http: 'PATCH /v1/threads/{threadId}',
   scope: 'threads:write',
-  price: 'free',
   input: z.strictObject({
     threadId: id('thread'),
     title: name().nullable().optional(),
@@ -21,15 +20,19 @@ export const updateThread = operation({
   }),
   output: threadShape,
   refuses: ['not_found', 'conflict'],
-  async run({ threadId, ...change }, { caller, streams }) {
-    const updated = await streams.execute(thread, threadId, (state) => update(state, change));
+  async run({ threadId, ...change }, { tenant }) {
+    const updated = await tenant.aggregates.execute(thread, threadId, (state) => update(state, change));
     if (isRefusal(updated)) return updated;
     const { state, events } = updated;
     if (state.status !== 'open') return refuse('not_found');
     const { scratchpadId, createdAt, updatedAt } = state;
     return {
-      ...{ id: threadId, ownerId: caller.userId, scratchpadId, createdAt, updatedAt: events[0]?.at ?? updatedAt },
-      ...(await textsOf(state, streams)),
+      id: threadId,
+      ownerId: tenant.id,
+      scratchpadId,
+      createdAt,
+      updatedAt: events[0]?.at ?? updatedAt,
+      ...(await textsOf(state, tenant.events)),
       // Also when it is answered again and others have changed it since.
       ...(change.title !== undefined && { title: change.title }),
       ...(change.metadata && { metadata: change.metadata }),

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
 import { operation } from '../../operation/operation.js';
-import { writeEntry } from '../../scratchpad/entries/claim.js';
 import { textOfBytes } from '../../kernel/schemas.js';
-import { maxEntryBytes } from '../scratchpad/shapes.js';
-import { toolPad } from './tool-pad.js';
+import { maxEntryBytes } from '../../scratchpad/limits.js';
 
 export const appendScratchpad = operation({
   name: 'append_scratchpad',
@@ -13,15 +11,13 @@ export const appendScratchpad = operation({
   http: 'POST /v1/tools/append_scratchpad',
   scope: 'scratchpads:write',
   tool: { type: 'scratchpad' },
-  price: 'free',
-  awaitsProjection: 'at once',
+  awaitsProjection: false,
   input: z.strictObject({ note: textOfBytes(maxEntryBytes).min(1) }),
   output: z.object({ index: z.number().int() }),
   refuses: ['not_found', 'precondition_failed', 'authorization_refused'],
-  async run({ note }, context) {
-    const pad = toolPad(context);
-    if (isRefusal(pad)) return pad;
-    const appended = await writeEntry(pad, { content: note, kind: 'note', fields: {} }, context);
+  async run({ note }, { boundPad }) {
+    if (isRefusal(boundPad)) return boundPad;
+    const appended = await boundPad.append({ content: note, kind: 'note', fields: {} });
     return isRefusal(appended) ? appended : { index: appended.index };
   },
 });

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { isRefusal } from '../../../domain/kernel/refusal.js';
-import { setContent } from '../../../domain/scratchpad/scratchpad.js';
 import { operation } from '../../operation/operation.js';
-import { replaceContent, sizeOf } from '../../scratchpad/content.js';
 import { textOfBytes } from '../../kernel/schemas.js';
-import { maxContentBytes } from '../scratchpad/shapes.js';
-import { toolPad } from './tool-pad.js';
+import { maxContentBytes } from '../../scratchpad/limits.js';
 
 export const updateScratchpadTool = operation({
   name: 'update_scratchpad',
@@ -16,15 +13,12 @@ export const updateScratchpadTool = operation({
   actsAs: 'supervisor',
   tool: { type: 'scratchpad' },
   replaces: true,
-  price: 'free',
   input: z.strictObject({ content: textOfBytes(maxContentBytes) }),
   output: z.object({ revision: z.number().int() }),
   refuses: ['not_found', 'precondition_failed', 'conflict'],
-  async run({ content }, context) {
-    const pad = toolPad(context);
-    if (isRefusal(pad)) return pad;
-    const size = sizeOf(content, context.author);
-    const stored = await replaceContent(pad, content, context, (state) => setContent(state, size, context.ifMatch));
+  async run({ content }, { boundPad, ifMatch }) {
+    if (isRefusal(boundPad)) return boundPad;
+    const stored = await boundPad.setContent(content, ifMatch);
     return isRefusal(stored) ? stored : { revision: stored.revision };
   },
 });

@@ -4,7 +4,7 @@ import * as keys from '../../../domain/key/key.js';
 import { roles } from '../../../domain/kernel/roles.js';
 import * as users from '../../../domain/user/user.js';
 import * as workspaces from '../../../domain/workspace/workspace.js';
-import { scopesOf } from '../../access/caller.js';
+import { scopesOf } from '../../access/scopes.js';
 import { operation } from '../../operation/operation.js';
 import { id, name, time } from '../../kernel/schemas.js';
 import { userShape } from './shapes.js';
@@ -17,7 +17,6 @@ export const createUser = operation({
   http: 'POST /v1/users',
   scope: 'users:write',
   roles: ['admin'],
-  price: 'free',
   creates: true,
   input: z.strictObject({ name: name(), role: z.enum(roles).default('member') }),
   output: z.object({
@@ -31,10 +30,15 @@ export const createUser = operation({
     }),
   }),
   refuses: ['conflict'],
-  async run(input, { ids, streams, keys: keyMaker }) {
-    const made = { userId: ids.make('user'), workspaceId: ids.make('workspace'), keyId: ids.make('key') };
+  uses: ['apiKeys', 'tenantOf'],
+  async run(input, { command }, { apiKeys, tenantOf }) {
+    const made = {
+      userId: command.newId('user'),
+      workspaceId: command.newId('workspace'),
+      keyId: command.newId('key'),
+    };
     const { userId, workspaceId, keyId } = made;
-    const theirs = streams.as(userId);
+    const theirs = tenantOf(userId).aggregates;
     const created = await theirs.execute(users.user, userId, (state) =>
       users.create(state, { ...made, name: input.name, role: input.role }),
     );
@@ -46,7 +50,7 @@ export const createUser = operation({
     );
     if (isRefusal(opened)) return opened;
 
-    const { key, secretHash, display } = keyMaker.make(keyId);
+    const { key, secretHash, display } = apiKeys.make(keyId);
     const scopes = [...scopesOf(input.role)];
     const first = {
       keyId,

@@ -14,21 +14,20 @@ export const eraseUser = operation({
   summary: 'Erase a user and everything they own, for good: yourself, or anyone as an administrator.',
   http: 'DELETE /v1/users/{userId}',
   scope: 'users:write',
-  price: 'free',
   input: z.strictObject({ userId: id('user') }),
   output: z.object({ id: id('user'), deleted: z.literal(true) }),
   refuses: ['not_found'],
-  async run({ userId }, context) {
-    const { caller, streams, everyTenant, db } = context;
+  uses: ['tenantOf'],
+  async run({ userId }, { caller, awaitPosition }, { tenantOf }) {
     if (userId !== caller.userId && caller.role !== 'admin') return refuse('not_found');
-    const theirs = streams.as(userId);
-    if ((await theirs.load(users.user, userId)).status === 'absent') return refuse('not_found');
+    const owner = tenantOf(userId);
+    if ((await owner.aggregates.load(users.user, userId)).status === 'absent') return refuse('not_found');
 
-    const seen = everyTenant ?? db;
-    for (const keyId of await keyIdsOf(seen, userId)) await theirs.execute(keys.key, keyId, keys.revoke);
-    const erased = await theirs.execute(users.user, userId, users.erase);
+    for (const keyId of await keyIdsOf(owner.reads, userId))
+      await owner.aggregates.execute(keys.key, keyId, keys.revoke);
+    const erased = await owner.aggregates.execute(users.user, userId, users.erase);
     if (isRefusal(erased)) return erased;
-    await eraseOwner(userId, erased.position, { ...context, streams: theirs, db: seen });
+    await eraseOwner(owner, erased.position, awaitPosition);
     return { id: userId, deleted: true as const };
   },
 });

@@ -11,7 +11,6 @@ export const getMe = operation({
   summary: 'Who this key belongs to and what it may do.',
   http: 'GET /v1/me',
   scope: 'users:read',
-  price: 'free',
   input: z.strictObject({}),
   output: z.object({
     user: userShape,
@@ -19,8 +18,8 @@ export const getMe = operation({
     key: z.object({ id: id('key'), scopes: z.array(z.string()), agentId: uuidId().nullable() }),
   }),
   refuses: ['not_found'],
-  async run(_, { caller, db }) {
-    const user = await findUser(db, caller.userId);
+  async run(_, { caller, tenant }) {
+    const user = await findUser(tenant.reads, tenant.id);
     if (!user) return refuse('not_found');
     return {
       user,

@@ -11,12 +11,12 @@ export const getUser = operation({
   summary: 'Read a user: yourself, or anyone as an administrator.',
   http: 'GET /v1/users/{userId}',
   scope: 'users:read',
-  price: 'free',
   input: z.strictObject({ userId: id('user') }),
   output: userShape,
   refuses: ['not_found'],
-  async run({ userId }, { caller, db, everyTenant }) {
-    const seen = caller.role === 'admin' ? everyTenant : userId === caller.userId ? db : undefined;
+  uses: ['allTenants'],
+  async run({ userId }, { caller, tenant }, { allTenants }) {
+    const seen = caller.role === 'admin' ? allTenants : userId === tenant.id ? tenant.reads : undefined;
     return (seen && (await findUser(seen, userId))) ?? refuse('not_found');
   },
 });

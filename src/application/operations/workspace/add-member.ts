@@ -11,14 +11,15 @@ export const addMember = operation({
   summary: 'Let another user make keys in a workspace that you own.',
   http: 'POST /v1/workspaces/{workspaceId}/members',
   scope: 'workspaces:write',
-  price: 'free',
   creates: true,
   input: z.strictObject({ workspaceId: id('workspace'), memberId: id('user') }),
   output: z.object({ workspaceId: id('workspace'), memberId: id('user') }),
   refuses: ['not_found', 'precondition_failed', 'conflict'],
-  async run({ workspaceId, memberId }, { streams }) {
-    if ((await streams.as(memberId).load(user, memberId)).status !== 'active') return refuse('not_found');
-    const added = await streams.execute(workspace, workspaceId, (state) => add(state, memberId));
+  uses: ['tenantOf'],
+  async run({ workspaceId, memberId }, { tenant: { aggregates } }, { tenantOf }) {
+    const member = await tenantOf(memberId).aggregates.load(user, memberId);
+    if (member.status !== 'active') return refuse('not_found');
+    const added = await aggregates.execute(workspace, workspaceId, (state) => add(state, memberId));
     return isRefusal(added) ? added : { workspaceId, memberId };
   },
 });

@@ -11,16 +11,15 @@ export const createWorkspace = operation({
   summary: 'Create a workspace that you own and pay for.',
   http: 'POST /v1/workspaces',
   scope: 'workspaces:write',
-  price: 'free',
   creates: true,
   input: z.strictObject({ name: name() }),
   output: workspaceShape,
   refuses: ['conflict'],
-  async run(input, { caller, ids, streams }) {
-    const workspaceId = ids.make('workspace');
-    const data = { workspaceId, name: input.name, ownerId: caller.userId };
-    const created = await streams.execute(workspace, workspaceId, (state) => create(state, data));
+  async run(input, { command, tenant }) {
+    const workspaceId = command.newId('workspace');
+    const data = { workspaceId, name: input.name, ownerId: tenant.id };
+    const created = await tenant.aggregates.execute(workspace, workspaceId, (state) => create(state, data));
     if (isRefusal(created)) return created;
-    return { id: workspaceId, name: input.name, ownerId: caller.userId, createdAt: created.events[0]?.at ?? '' };
+    return { id: workspaceId, name: input.name, ownerId: tenant.id, createdAt: created.events[0]?.at ?? '' };
   },
 });

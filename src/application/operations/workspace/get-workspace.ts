@@ -11,10 +11,9 @@ export const getWorkspace = operation({
   summary: 'Read a workspace that you are a member of.',
   http: 'GET /v1/workspaces/{workspaceId}',
   scope: 'workspaces:read',
-  price: 'free',
   input: z.strictObject({ workspaceId: id('workspace') }),
   output: workspaceShape,
   refuses: ['not_found'],
-  run: async ({ workspaceId }, { caller, db }) =>
-    (await findWorkspace(db, caller.userId, workspaceId)) ?? refuse('not_found'),
+  run: async ({ workspaceId }, { tenant }) =>
+    (await findWorkspace(tenant.reads, tenant.id, workspaceId)) ?? refuse('not_found'),
 });

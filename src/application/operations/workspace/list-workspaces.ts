@@ -11,10 +11,9 @@ export const listWorkspaces = operation({
   summary: 'List the workspaces that you are a member of.',
   http: 'GET /v1/workspaces',
   scope: 'workspaces:read',
-  price: 'free',
   input: z.strictObject(paging),
   output: workspaceShape,
   refuses: [],
-  run: (input, { caller, db, cursors }) =>
-    listPage(cursors, 'workspace.list', {}, input, (stretch) => find(db, caller.userId, stretch)),
+  run: (input, { tenant, cursors }) =>
+    listPage(cursors, 'workspace.list', {}, input, (page) => find(tenant.reads, tenant.id, page)),
 });

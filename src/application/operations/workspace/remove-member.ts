@@ -11,12 +11,11 @@ export const removeMember = operation({
   summary: 'End the membership of a user in a workspace that you own; their keys in it stop working.',
   http: 'DELETE /v1/workspaces/{workspaceId}/members/{memberId}',
   scope: 'workspaces:write',
-  price: 'free',
   input: z.strictObject({ workspaceId: id('workspace'), memberId: id('user') }),
   output: z.object({ workspaceId: id('workspace'), memberId: id('user'), removed: z.literal(true) }),
   refuses: ['not_found', 'precondition_failed', 'conflict'],
-  async run({ workspaceId, memberId }, { streams }) {
-    const removed = await streams.execute(workspace, workspaceId, (state) => remove(state, memberId));
+  async run({ workspaceId, memberId }, { tenant: { aggregates } }) {
+    const removed = await aggregates.execute(workspace, workspaceId, (state) => remove(state, memberId));
     return isRefusal(removed) ? removed : { workspaceId, memberId, removed: true as const };
   },
 });

@@ -1,0 +1,24 @@
+import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
+import { describeFault } from '../faults/describe-fault.js';
+import { Overloaded, OwnerErased, WrongRevision } from '../faults/errors.js';
+import type { Logger, Metrics } from '../ports/telemetry.js';
+import type { Exchange } from './exchange.js';
+
+/** A command of several steps may be past the first of them. */
+const overloaded = 'Too much is asked at once. It is safe to try again with the same idempotency key.';
+
+/** Turns a fault into a refusal and logs it. Invariant: only class, code and stack frames are logged. */
+export function faultReply(
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
+  { operation, correlationId }: Exchange,
+  fault: unknown,
+): Refusal {
+  if (fault instanceof OwnerErased) return refuse('not_found');
+  if (fault instanceof WrongRevision) {
+    return refuse('unavailable', 'Too many writers at once. It is safe to try again.', { retryAfterSeconds: 1 });
+  }
+  if (fault instanceof Overloaded) return refuse('unavailable', overloaded, { retryAfterSeconds: 1 });
+  metrics.count('palimpsest_faults_total', { operation: operation.name });
+  logger.error({ ...describeFault(fault), operation: operation.name, correlationId }, 'operation faulted');
+  return refuse('internal_fault');
+}
