@@ -1,59 +1,64 @@
 import { WrongRevision } from '../faults/errors.js';
+import { Batcher } from '../kernel/concurrency/batcher.js';
 import type { EventStore, NewEvent } from '../ports/event-store.js';
 
 /** One append carries at most this many events; each is small (ids, sizes, digests), so this is far below 1 MiB. */
-const mostAtOnce = 256;
+const maxEvents = 256;
 
-interface Waiting {
-  readonly events: readonly NewEvent[];
-  readonly resolve: (position: bigint) => void;
-  readonly reject: (fault: unknown) => void;
-}
+type StreamBatcher = Batcher<readonly NewEvent[], bigint>;
 
 /**
- * Appends facts whose order with others does not matter. While one append to a stream is under way, what comes for the
- * same stream gathers and goes as the next one, so that a hot ledger costs one append for many entries.
+ * Appends facts whose order with others does not matter, in batches for each stream.
+ * Invariant: one append to a stream is in flight at a time. Why: a busy ledger then costs one append for many entries.
  */
 export class FactRecorder {
-  private readonly underWay = new Map<string, Waiting[]>();
+  private readonly batchers = new Map<string, StreamBatcher>();
 
-  constructor(private readonly log: EventStore) {}
+  constructor(private readonly eventStore: EventStore) {}
 
-  /** Position at or after which all of `events` are stored. Throws as EventLog.append does. */
-  append(stream: string, events: readonly NewEvent[]): Promise<bigint> {
-    return new Promise((resolve, reject) => {
-      const waiting = { events, resolve, reject };
-      const gathering = this.underWay.get(stream);
-      if (gathering) gathering.push(waiting);
-      else void this.drain(stream, [waiting]);
+  /** Position at or after which all of `events` are stored. Fails when: as `EventStore.append` does. */
+  async append(stream: string, events: readonly NewEvent[]): Promise<bigint> {
+    const batcher = this.batchers.get(stream) ?? this.batcherOf(stream);
+    this.batchers.set(stream, batcher);
+    try {
+      return await batcher.add(events);
+    } finally {
+      if (batcher.isIdle) this.batchers.delete(stream);
+    }
+  }
+
+  private batcherOf(stream: string): StreamBatcher {
+    return new Batcher({
+      max: maxEvents,
+      sizeOf: (events) => events.length,
+      run: (batch) => this.appendTogether(stream, batch),
     });
   }
 
-  private async drain(stream: string, first: Waiting[]): Promise<void> {
-    const gathering: Waiting[] = [];
-    this.underWay.set(stream, gathering);
-    for (let next = first; next.length > 0; next = take(gathering)) await this.send(stream, next);
-    this.underWay.delete(stream);
-  }
-
-  private async send(stream: string, batch: readonly Waiting[]): Promise<void> {
+  private async appendTogether(
+    stream: string,
+    batch: readonly (readonly NewEvent[])[],
+  ): Promise<readonly (bigint | Promise<bigint>)[]> {
     try {
-      const { position } = await this.log.append(
-        stream,
-        'any',
-        batch.flatMap(({ events }) => events),
-      );
-      for (const { resolve } of batch) resolve(position);
+      const { position } = await this.eventStore.append(stream, 'any', batch.flat());
+      return batch.map(() => position);
     } catch (fault) {
       // Some of the batch may be stored already, by a retry: the store tells them from the new ones only one by one.
-      if (fault instanceof WrongRevision && batch.length > 1) for (const one of batch) await this.send(stream, [one]);
-      else for (const { reject } of batch) reject(fault);
+      if (fault instanceof WrongRevision && batch.length > 1) return this.appendSingly(stream, batch);
+      throw fault;
     }
   }
-}
 
-function take(gathering: Waiting[]): Waiting[] {
-  let events = 0;
-  const count = gathering.findIndex((waiting) => (events += waiting.events.length) > mostAtOnce);
-  return gathering.splice(0, count < 0 ? gathering.length : Math.max(1, count));
+  private async appendSingly(
+    stream: string,
+    batch: readonly (readonly NewEvent[])[],
+  ): Promise<readonly Promise<bigint>[]> {
+    const outcomes: Promise<bigint>[] = [];
+    for (const events of batch) {
+      const outcome = this.eventStore.append(stream, 'any', events).then(({ position }) => position);
+      outcomes.push(outcome);
+      await outcome.catch(() => undefined); // The caller that waits for these events is rejected with it.
+    }
+    return outcomes;
+  }
 }

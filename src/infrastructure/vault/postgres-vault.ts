@@ -8,7 +8,7 @@ import {
   type CredentialVault,
   type VersionRef,
 } from '../../application/ports/credential-vault.js';
-import { batcher } from '../../application/kernel/concurrency/batcher.js';
+import { Batcher } from '../../application/kernel/concurrency/batcher.js';
 import type { Statements } from '../postgres/database.js';
 import { holdMinimums, leastKek } from '../postgres/kek-minimums.js';
 import { openValue, sealValue } from './envelope.js';
@@ -144,8 +144,16 @@ async function activateAll(system: Statements, named: readonly Named[]): Promise
 export function makePostgresVault(system: Statements, kms: Kms): CredentialVault {
   const one = async (statement: Sql) => (await system.run(statement))[0]?.rows ?? [];
 
-  const store = batcher<Sealed, Stored>(mostTogether, (versions) => storeAll(system, versions));
-  const activate = batcher<Named, Activation>(mostTogether, (named) => activateAll(system, named));
+  const stored = new Batcher<Sealed, Stored>({
+    max: mostTogether,
+    paced: true,
+    run: (versions) => storeAll(system, versions),
+  });
+  const activated = new Batcher<Named, Activation>({
+    max: mostTogether,
+    paced: true,
+    run: (named) => activateAll(system, named),
+  });
 
   return {
     async stage(version, value, condition) {
@@ -158,12 +166,12 @@ export function makePostgresVault(system: Statements, kms: Kms): CredentialVault
         ...{ wrapped_key: wrapped.bytes.toString('base64'), kms: wrapped.kms, kek: wrapped.kek },
         unless_begun: condition === 'only if first',
       };
-      const outcome = await store({ id, row });
+      const outcome = await stored.add({ id, row });
       if (outcome === 'key too old') throw new KeyUnavailable(wrapped.kms, wrapped.kek);
       return outcome === 'stored';
     },
 
-    activate: (version, position) => activate({ version, position }),
+    activate: (version, position) => activated.add({ version, position }),
 
     async discard({ id, ownerId }) {
       await system.run(sql`

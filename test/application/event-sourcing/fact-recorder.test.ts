@@ -7,49 +7,49 @@ import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store
 const event = (): NewEvent => ({ id: randomUUID(), type: 'thing.happened', data: {}, metadata: { ownerId: 'user_1' } });
 
 describe('appends to one stream that are begun at once', () => {
-  it('are all stored, the later ones gathered into few appends', async () => {
-    const log = new MemoryEventStore();
-    const appends = jest.spyOn(log, 'append');
-    const gathered = new FactRecorder(log);
+  it('are all stored, in few appends', async () => {
+    const eventStore = new MemoryEventStore();
+    const appends = jest.spyOn(eventStore, 'append');
+    const recorder = new FactRecorder(eventStore);
     const events = Array.from({ length: 600 }, event);
-    const positions = await Promise.all(events.map((one) => gathered.append('ledger-1', [one])));
-    const stored = await log.readStream('ledger-1');
+    const positions = await Promise.all(events.map((one) => recorder.append('ledger-1', [one])));
+    const stored = await eventStore.readStream('ledger-1');
     expect(stored.map(({ id }) => id)).toEqual(events.map(({ id }) => id));
-    expect(appends.mock.calls.map(([, , batch]) => batch.length)).toEqual([1, 256, 256, 87]);
+    expect(appends.mock.calls.map(([, , batch]) => batch.length)).toEqual([256, 256, 88]);
     stored.forEach(({ position }, n) => expect((positions[n] ?? 0n) >= position).toBe(true));
   });
 
   it('do not wait for those to another stream', async () => {
-    const log = new MemoryEventStore();
-    const store = log.append.bind(log);
+    const eventStore = new MemoryEventStore();
+    const store = eventStore.append.bind(eventStore);
     jest
-      .spyOn(log, 'append')
+      .spyOn(eventStore, 'append')
       .mockImplementation((stream, ...rest) =>
         stream === 'stuck-1' ? new Promise(() => undefined) : store(stream, ...rest),
       );
-    const gathered = new FactRecorder(log);
-    void gathered.append('stuck-1', [event()]);
-    await expect(gathered.append('free-1', [event()])).resolves.toBeGreaterThan(0n);
+    const recorder = new FactRecorder(eventStore);
+    void recorder.append('stuck-1', [event()]);
+    await expect(recorder.append('free-1', [event()])).resolves.toBeGreaterThan(0n);
   });
 
   it('fail together when the store cannot be reached, and the next ones are tried again', async () => {
-    const log = new MemoryEventStore();
-    jest.spyOn(log, 'append').mockRejectedValueOnce(new BackendUnavailable('eventstore'));
-    const gathered = new FactRecorder(log);
-    await expect(gathered.append('ledger-1', [event()])).rejects.toThrow(BackendUnavailable);
-    await expect(gathered.append('ledger-1', [event()])).resolves.toBeGreaterThan(0n);
+    const eventStore = new MemoryEventStore();
+    jest.spyOn(eventStore, 'append').mockRejectedValueOnce(new BackendUnavailable('eventstore'));
+    const recorder = new FactRecorder(eventStore);
+    await expect(recorder.append('ledger-1', [event()])).rejects.toThrow(BackendUnavailable);
+    await expect(recorder.append('ledger-1', [event()])).resolves.toBeGreaterThan(0n);
   });
 
   it('go one by one when the store cannot tell a retry among them from the rest', async () => {
-    const log = new MemoryEventStore();
-    const store = log.append.bind(log);
+    const eventStore = new MemoryEventStore();
+    const store = eventStore.append.bind(eventStore);
     jest
-      .spyOn(log, 'append')
+      .spyOn(eventStore, 'append')
       .mockImplementation((stream, expected, events) =>
         events.length > 1 ? Promise.reject(new WrongRevision(stream)) : store(stream, expected, events),
       );
-    const gathered = new FactRecorder(log);
-    await Promise.all(Array.from({ length: 10 }, () => gathered.append('ledger-1', [event()])));
-    expect(await log.readStream('ledger-1')).toHaveLength(10);
+    const recorder = new FactRecorder(eventStore);
+    await Promise.all(Array.from({ length: 10 }, () => recorder.append('ledger-1', [event()])));
+    expect(await eventStore.readStream('ledger-1')).toHaveLength(10);
   });
 });

@@ -1,18 +1,19 @@
-/** With fewer in a group than this there is nothing to be gained by waiting for more. */
+/** With fewer in a batch than this there is nothing to be gained by waiting for more. */
 const FEW = 4;
 const LONGEST_WAIT = 1;
-/** How much of a group's size the next one is expected to have at least: so the wait ends soon after a rush has. */
+/** How much of a batch's size the next one is expected to have at least, so that the waits end soon after a rush has. */
 const FADING = 0.8;
 
 /**
- * Says when a group of requests is to go, as to be committed. Whoever was answered with the last group often asks again at
- * once, so the next waits for as many, a millisecond at most: many small groups cost more than a few large ones.
+ * Decides when a batch leaves: one that is smaller than the batch before waits for more, a millisecond at most.
+ * Why: callers that were answered with one batch often ask again at once, and many small batches cost more than a few large
+ * ones.
  */
 export class BatchPacing {
   private expected = 0;
   private waiting: NodeJS.Timeout | undefined;
 
-  /** A group of this many requests is on its way. */
+  /** Notes the size of a batch that left. */
   sent(requests: number): void {
     this.expected = Math.max(requests, this.expected * FADING);
   }

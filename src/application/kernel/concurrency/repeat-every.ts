@@ -1,7 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 
-/** Spaces out the rounds of background work: waits, but no longer than until it is over. */
-export async function pause(ms: number, ended: AbortSignal): Promise<void> {
-  // It rejects only because it is over, which whoever waits looks at next.
-  await setTimeout(ms, undefined, { signal: ended }).catch(() => undefined);
+/** Waits, but no longer than until `stopped`. */
+export async function pause(ms: number, stopped: AbortSignal): Promise<void> {
+  // It rejects only because it is stopped, which the caller looks at next.
+  await setTimeout(ms, undefined, { signal: stopped }).catch(() => undefined);
+}
+
+/** Runs work at once and then again and again, with a pause after each run, until `stopped`. Work must not throw. */
+export async function repeatEvery(ms: number, stopped: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!stopped.aborted) {
+    await work();
+    await pause(ms, stopped);
+  }
 }

@@ -1,4 +1,7 @@
-/** Works on items, so many at once. One that fails stops none of the others; the first failure is thrown at the end. */
+/**
+ * Works on items, at most `atOnce` at a time. Fails when: work on an item fails → the first failure, thrown once the work
+ * on all items has ended.
+ */
 export async function runParallel<Item>(
   atOnce: number,
   items: Iterable<Item> | AsyncIterable<Item>,

@@ -1,4 +1,4 @@
-import { batcher } from '../../../../application/kernel/concurrency/batcher.js';
+import { Batcher } from '../../../../application/kernel/concurrency/batcher.js';
 import { BatchPacing } from '../../../../application/kernel/concurrency/batch-pacing.js';
 import type { EventStorage, StoredHead } from '../store/storage.js';
 import { Batch } from './batch.js';
@@ -44,7 +44,11 @@ export class Writer {
   /** Heads on their way from storage to readers, of streams that nobody wrote to since. */
   private readonly glances = new Map<string, Promise<Head>>();
   /** One query for all who look at the same time. */
-  private readonly look = batcher<string, StoredHead>(1000, (streams) => this.storage.heads(streams));
+  private readonly look = new Batcher<string, StoredHead>({
+    max: 1000,
+    paced: true,
+    run: (streams) => this.storage.heads(streams),
+  });
   private readonly pace = new BatchPacing();
   private open = new Batch();
   private committing: Batch | undefined;
@@ -117,7 +121,7 @@ export class Writer {
 
   private glanceAt(stream: string): Promise<Head> {
     const { term } = this;
-    const glance = this.look(stream).then((stored) => {
+    const glance = this.look.add(stream).then((stored) => {
       // What was written meanwhile has put an end to the glance.
       const isCurrent = this.glances.get(stream) === glance && this.running && term === this.term;
       if (isCurrent && !this.heads.get(stream)) this.heads.set(stream, new Head(stored));
