@@ -1,6 +1,6 @@
 import { administratorId, issueAdministratorKey } from '../application/access/administrator.js';
 import { newId } from '../application/kernel/ids.js';
-import { makeKeyMaker, purposeKey } from '../application/access/api-keys.js';
+import { makeKeyMaker } from '../application/access/api-keys.js';
 import { systemStreams } from '../application/tenancy/tenants.js';
 import { makeContainer, T, type Backends } from './container.js';
 import type { Config } from '../infrastructure/config.js';
@@ -10,6 +10,7 @@ import { addKek, dropOldKeks } from '../infrastructure/secrets.js';
 import type { KekRing } from '../infrastructure/vault/kek-ring.js';
 import { rotateKek } from '../infrastructure/vault/rotate.js';
 import { startBackends } from './serve.js';
+import { purposeKey } from '../application/kernel/installation-keys.js';
 
 type Say = (line: string) => void;
 

@@ -1,6 +1,6 @@
 import { administratorId, ensureAdministrator } from '../application/access/administrator.js';
 import { derivedUuid } from '../application/kernel/ids.js';
-import { makeKeyMaker, purposeKey } from '../application/access/api-keys.js';
+import { makeKeyMaker } from '../application/access/api-keys.js';
 import { operations } from '../application/registry.js';
 import { systemStreams } from '../application/tenancy/tenants.js';
 import { makeContainer, T, type Backends } from './container.js';
@@ -13,6 +13,7 @@ import { makeMetrics } from '../infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from '../infrastructure/secrets.js';
 import { mcpDoor } from '../interfaces/mcp/door.js';
 import { startRestServer } from '../interfaces/http/server.js';
+import { purposeKey } from '../application/kernel/installation-keys.js';
 
 export const roles = ['all', 'api', 'worker', 'projector'] as const;
 export type Role = (typeof roles)[number];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Fence } from '../../src/domain/agent/events.js';
-import { agentIdOf, credentialIdOf } from '../../src/application/enrollment/fence.js';
+import { agentIdOf } from '../../src/application/enrollment/fence.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
 import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
@@ -14,6 +14,7 @@ import { makeStreams } from '../../src/application/event-sourcing/aggregates.js'
 import { refuse, type Refusal } from '../../src/domain/kernel/refusal.js';
 import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { credentialIdOf } from '../../src/application/ports/credential-vault.js';
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({
   harness: 'native',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describeFault } from '../../src/application/gateway/gateway.js';
+import { describeFault } from '../../src/application/faults/describe-fault.js';
 import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/faults/errors.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';

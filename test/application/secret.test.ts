@@ -1,7 +1,7 @@
 import { inspect, format } from 'node:util';
 import { z } from 'zod';
 import { canonicalJson } from '../../src/application/kernel/canonical-json.js';
-import { describeFault } from '../../src/application/gateway/gateway.js';
+import { describeFault } from '../../src/application/faults/describe-fault.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
 import { Secret } from '../../src/application/kernel/secret.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { credentialIdOf } from '../../src/application/enrollment/fence.js';
+import { credentialIdOf } from '../../src/application/ports/credential-vault.js';
 import { Secret } from '../../src/application/kernel/secret.js';
 import type { CredentialVault } from '../../src/application/ports/credential-vault.js';
 

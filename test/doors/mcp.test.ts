@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { allScopes } from '../../src/application/access/caller.js';
+import { allScopes } from '../../src/application/access/scopes.js';
 import type { Operation } from '../../src/application/operation/operation.js';
 import { operations } from '../../src/application/registry.js';
 import { toolsOf } from '../../src/application/operation/tools.js';

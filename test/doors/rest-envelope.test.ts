@@ -1,5 +1,5 @@
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
-import type { Gateway, Request, Success } from '../../src/application/gateway/gateway.js';
+import type { Gateway, Request, Success } from '../../src/application/gateway/request.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { startRestServer } from '../../src/interfaces/http/server.js';
 import { statuses } from '../../src/interfaces/statuses.js';

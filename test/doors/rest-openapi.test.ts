@@ -1,6 +1,6 @@
 import { operations } from '../../src/application/registry.js';
 import type { Operation } from '../../src/application/operation/operation.js';
-import { publicInput } from '../../src/application/kernel/validation.js';
+import { publicInput } from '../../src/application/operation/public-input.js';
 import { openApi } from '../../src/interfaces/rest/openapi/document.js';
 import { statuses } from '../../src/interfaces/statuses.js';
 

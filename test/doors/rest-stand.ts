@@ -4,7 +4,7 @@ import { makeGateway } from '../../src/application/gateway/gateway.js';
 import { operation, type Operation } from '../../src/application/operation/operation.js';
 import type { Logger } from '../../src/application/ports/telemetry.js';
 import { id, metadata, name, paging, text, time } from '../../src/application/kernel/schemas.js';
-import { KeyedMutex } from '../../src/application/event-sourcing/aggregates.js';
+import { KeyedMutex } from '../../src/application/kernel/concurrency/keyed-mutex.js';
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { mcpDoor } from '../../src/interfaces/mcp/door.js';

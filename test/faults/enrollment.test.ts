@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from '../../projections/kit/sql.js';
 import { agentIdOf } from '../../src/application/enrollment/fence.js';
-import type { Gateway } from '../../src/application/gateway/gateway.js';
+import type { Gateway } from '../../src/application/gateway/request.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';

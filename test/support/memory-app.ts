@@ -1,13 +1,9 @@
 import { makeAuthenticate } from '../../src/application/access/authenticate.js';
 import { administratorId, ensureAdministrator } from '../../src/application/access/administrator.js';
-import type { ProjectionControl } from '../../src/application/operation/context.js';
-import {
-  makeGateway,
-  type Gateway,
-  type GatewayNeeds,
-  type Reply,
-  type Request,
-} from '../../src/application/gateway/gateway.js';
+import { KeyedMutex } from '../../src/application/kernel/concurrency/keyed-mutex.js';
+import type { Gateway, Reply, Request } from '../../src/application/gateway/request.js';
+import type { ProjectionControl } from '../../src/application/ports/projection-control.js';
+import { makeGateway, type GatewayNeeds } from '../../src/application/gateway/gateway.js';
 import { FactRecorder } from '../../src/application/event-sourcing/fact-recorder.js';
 import { builtInHarnesses } from '../../src/application/ports/harnesses.js';
 import { makeKeyMaker } from '../../src/application/access/api-keys.js';
@@ -17,7 +13,7 @@ import type { EventStore } from '../../src/application/ports/event-store.js';
 import type { PurgeQueue } from '../../src/application/ports/work-queues.js';
 import type { ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
-import { makeStreams, KeyedMutex } from '../../src/application/event-sourcing/aggregates.js';
+import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { makeLiveFeed } from '../../src/application/event-sourcing/live-feed/live-feed.js';
 import { makeModels } from '../../src/infrastructure/llm/models.js';

@@ -5,11 +5,12 @@ import type { BegunResearch } from '../../domain/research/research.js';
 import type { PadRole } from '../../domain/kernel/roles.js';
 import { user } from '../../domain/user/user.js';
 import type { Caller } from '../access/caller.js';
-import { makeGateway, type GatewayNeeds, type Reply } from '../gateway/gateway.js';
+import { makeGateway, type GatewayNeeds } from '../gateway/gateway.js';
 import { derivedUuid } from '../kernel/ids.js';
 import type { Operation } from '../operation/operation.js';
 import { BackendUnavailable } from '../faults/errors.js';
 import { ConversationFailed } from './outcome.js';
+import type { Reply } from '../gateway/request.js';
 
 /** Calls an operation as an agent of a run. `step` names the call, so that trying it again does not do it again. */
 export type Act = (operation: Operation, input: unknown, step: string) => Promise<Reply['result']>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import type { PadRole } from '../../domain/kernel/roles.js';
-import type { Success } from '../gateway/gateway.js';
+import type { Success } from '../gateway/request.js';
 import { operations } from '../registry.js';
 import type { Act } from './act-as-agent.js';
 import type { Tool } from './conversation.js';

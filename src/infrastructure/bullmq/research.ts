@@ -1,6 +1,6 @@
 import { Queue, UnrecoverableError, Worker, type Job, type JobsOptions } from 'bullmq';
 import { z } from 'zod';
-import { describeFault } from '../../application/gateway/gateway.js';
+import { describeFault } from '../../application/faults/describe-fault.js';
 import { BackendUnavailable } from '../../application/faults/errors.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import type { ResearchQueue } from '../../application/research/requeue.js';

@@ -1,4 +1,4 @@
-import { credentialIdOf } from '../../application/enrollment/fence.js';
+import { credentialIdOf } from '../../application/ports/credential-vault.js';
 import type { Secret } from '../../application/kernel/secret.js';
 import type {
   Activation,

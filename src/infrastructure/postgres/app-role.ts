@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
-import { purposeKey } from '../../application/access/api-keys.js';
+import { purposeKey } from '../../application/kernel/installation-keys.js';
 import { StartupError } from '../startup-error.js';
 
 /** Postgres cuts names at this many bytes. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
-import { mostLag, type ProjectionControl } from '../../application/operation/context.js';
+import { mostLag, type ProjectionControl } from '../../application/ports/projection-control.js';
 import { BackendUnavailable } from '../../application/faults/errors.js';
 import type { EventStore } from '../../application/ports/event-store.js';
 import type { Projection } from '../../../projections/kit/projection.js';

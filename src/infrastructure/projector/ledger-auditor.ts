@@ -1,4 +1,4 @@
-import { describeFault } from '../../application/gateway/gateway.js';
+import { describeFault } from '../../application/faults/describe-fault.js';
 import { LedgerAuditor, type AuditorOptions } from '../../application/scratchpad/maintenance/auditor.js';
 import { repeatRecentPurges, sweep } from '../../application/scratchpad/maintenance/sweep.js';
 import type { Logger } from '../../application/ports/telemetry.js';

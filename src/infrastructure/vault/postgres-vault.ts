@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
-import { credentialIdOf } from '../../application/enrollment/fence.js';
+import { credentialIdOf } from '../../application/ports/credential-vault.js';
 import {
   Unsealable,
   type Activation,

@@ -1,5 +1,5 @@
 import type { Logger } from '../../application/ports/telemetry.js';
-import { describeFault } from '../../application/gateway/gateway.js';
+import { describeFault } from '../../application/faults/describe-fault.js';
 
 export interface Reaper {
   close(): Promise<void>;

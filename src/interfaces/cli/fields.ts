@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Operation } from '../../application/operation/operation.js';
-import { publicInput } from '../../application/kernel/validation.js';
+import { publicInput } from '../../application/operation/public-input.js';
 
 export type Schema = z.core.JSONSchema.JSONSchema;
 

@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
-import type { Gateway } from '../../application/gateway/gateway.js';
+import type { Gateway } from '../../application/gateway/request.js';
 import type { Operation } from '../../application/operation/operation.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import { accessLog } from './access-log.js';

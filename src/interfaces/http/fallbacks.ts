@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { describeFault } from '../../application/gateway/gateway.js';
+import { describeFault } from '../../application/faults/describe-fault.js';
 import { isUuid } from '../../application/kernel/ids.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';

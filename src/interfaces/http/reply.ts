@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Success } from '../../application/gateway/gateway.js';
+import type { Success } from '../../application/gateway/request.js';
 import type { Operation } from '../../application/operation/operation.js';
 import type { Refusal } from '../../domain/kernel/refusal.js';
 import { errorObject, retryAfter, statuses } from '../statuses.js';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Request as Call } from '../../application/gateway/gateway.js';
+import type { Request as Call } from '../../application/gateway/request.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { invalid } from '../../application/kernel/validation.js';
 
@@ -37,7 +37,7 @@ export function callOf(
     door: 'mcp',
     input,
     ...(wrong !== undefined && { unreadable: invalid([{ param: `_meta.${wrong}`, rule: 'must be a string' }]) }),
-    token,
+    principal: { bearer: token },
     correlationId: header('x-correlation-id'),
     idempotencyKey: beside('idempotencyKey'),
     ifMatch: beside('ifMatch'),

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Reply, Success } from '../../application/gateway/gateway.js';
+import type { Reply, Success } from '../../application/gateway/request.js';
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import { errorObject, retryAfter } from '../statuses.js';
 import type { Offer } from './tools.js';

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { Caller } from '../../application/access/caller.js';
-import type { Gateway } from '../../application/gateway/gateway.js';
+import type { Gateway } from '../../application/gateway/request.js';
 import { callOf, type RequestContext } from './call.js';
 import { unknown } from './protocol-errors.js';
 import { resultOf } from './result.js';

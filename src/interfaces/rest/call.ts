@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Request as Call } from '../../application/gateway/gateway.js';
+import type { Request as Call } from '../../application/gateway/request.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { invalid } from '../../application/kernel/validation.js';
 import { hasBody, readBody, type Body } from '../http/body.js';
@@ -44,7 +44,7 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
     operation,
     door: 'rest',
     ...('issue' in read ? { input: {}, unreadable: invalid([read.issue]) } : { input: read.fields }),
-    token: tokenOf(headers.authorization, text('x-api-key')),
+    principal: { bearer: tokenOf(headers.authorization, text('x-api-key')) },
     correlationId: text('x-correlation-id'),
     // A header that was sent twice arrives as "a, b", which is no uuid, revision or key (I6).
     idempotencyKey: text('idempotency-key'),

@@ -1,5 +1,5 @@
 import { Router, type RequestHandler } from 'express';
-import type { Gateway } from '../../application/gateway/gateway.js';
+import type { Gateway } from '../../application/gateway/request.js';
 import { LiveStream } from '../../application/gateway/live-stream.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { isRefusal } from '../../domain/kernel/refusal.js';

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { credentialIdOf } from '../../../src/application/enrollment/fence.js';
+import { credentialIdOf } from '../../../src/application/ports/credential-vault.js';
 import { newId } from '../../../src/application/kernel/ids.js';
 import type { Entry } from '../../../src/application/ports/ledger-store.js';
 import type { EventStore } from '../../../src/application/ports/event-store.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { publicInput } from '../../../application/kernel/validation.js';
+import { publicInput } from '../../../application/operation/public-input.js';
 import type { Operation } from '../../../application/operation/operation.js';
 
 export type Schema = z.core.JSONSchema.JSONSchema;
