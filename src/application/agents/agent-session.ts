@@ -50,7 +50,7 @@ async function openSession(needs: AgentNeeds, work: AgentWork, spec: SessionSpec
   const config = agentEvents['agent.enrolled'].parse(enrolled.data);
   const model = await needs.models.open(config, { role, workers });
   await spec.openThread();
-  const onPad = scratchpadTools(role, withName(name, actAs(needs, work, { agentId, role })));
+  const onPad = scratchpadTools(work.scratchpadId, role, withName(name, actAs(needs, work, { agentId, role })));
   return {
     model,
     system: [config.persona, duty].filter(Boolean).join('\n\n'),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isRefusal } from '../../domain/kernel/refusal.js';
+import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import { delegate, finishCall } from '../../domain/research/research.js';
 import { runSession, type SessionSpec } from '../agents/agent-session.js';
-import type { Tool } from '../agents/conversation.js';
+import type { Tool, ToolAnswer } from '../agents/conversation.js';
 import { toConclusion, type Conclusion } from '../agents/outcome.js';
 import { schemaOf } from '../agents/scratchpad-tools.js';
 import { derivedId } from '../kernel/ids.js';
@@ -40,13 +40,13 @@ export function delegateTool(needs: ResearchNeeds, claimed: ClaimedRun): Tool {
     concurrent: true,
     async use(input, step) {
       const parsed = checkAt('', taskInput, input);
-      if (isRefusal(parsed)) return `error: ${parsed.refused}: task ${parsed.issues?.[0]?.rule ?? ''}`;
+      if (isRefusal(parsed)) return failed(parsed, `task ${parsed.issues?.[0]?.rule ?? ''}`);
       const agentId = run.workerAgentIds[next++ % run.workerAgentIds.length] ?? run.supervisorAgentId;
       const callId = derivedId('call', run.id, String(run.attempt), step);
       const call = { callId, agentId, threadId: derivedId('thread', run.id, callId) };
       const refusal = await claimed.decide(`delegate ${callId}`, (state, attempt) => delegate(state, attempt, call));
-      if (refusal) return `error: ${refusal.refused}: ${refusal.message}`;
-      return resultText(await runCall(needs, claimed, call, taskInput.parse(parsed.input).task));
+      if (refusal) return failed(refusal, refusal.message);
+      return resultOf(await runCall(needs, claimed, call, taskInput.parse(parsed.input).task));
     },
   };
 }
@@ -70,12 +70,12 @@ function workerSpec(claimed: ClaimedRun, { callId, agentId, threadId }: Call): S
   return { ...names, agentId, workers: workerAgentIds.length, duty, askedBy, moreTools: [], openThread };
 }
 
-const resultText = (concluded: Conclusion): string =>
-  JSON.stringify(
-    'failure' in concluded
-      ? { outcome: 'failed', failure: concluded.failure }
-      : { outcome: 'succeeded', answer: concluded.answer },
-  );
+const failed = ({ refused }: Refusal, why: string): ToolAnswer => ({ text: `error: ${refused}: ${why}` });
+
+function resultOf(concluded: Conclusion): ToolAnswer {
+  if ('failure' in concluded) return { text: JSON.stringify({ outcome: 'failed', failure: concluded.failure }) };
+  return { text: JSON.stringify({ outcome: 'succeeded', answer: concluded.answer }) };
+}
 
 const duty =
   'You work on one task of a research. Note what you find with append_scratchpad, for everyone in it; read_scratchpad shows what others noted. When you are done, answer without using a tool: that answer goes to whoever gave you the task.';
