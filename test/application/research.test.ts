@@ -6,8 +6,9 @@ import {
   type Models,
   type ModelTurn,
 } from '../../src/application/ports/models.js';
-import { RunEnded } from '../../src/application/agents/outcome.js';
-import { makeResearchRuntime } from '../../src/application/research/run.js';
+import { researchNeeds } from '../../src/application/research/needs.js';
+import { makeResearchWork } from '../../src/application/research/run.js';
+import { sha256 } from '../../src/application/kernel/canonical-json.js';
 import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { claim, research } from '../../src/domain/research/research.js';
@@ -66,7 +67,7 @@ async function started(workers = 2, more: Readonly<Record<string, unknown>> = {}
 }
 
 const never = new AbortController().signal;
-const work = ({ id }: Started, stopped = never) => makeResearchRuntime(app.needs)(id, stopped);
+const work = ({ id }: Started, stopped = never) => makeResearchWork(researchNeeds(app.needs))(id, stopped);
 
 const eventsOf = async ({ id }: Started) =>
   (await app.log.readStream(`research-${id}`)).map(({ type, data }) => ({ type, data }));
@@ -76,6 +77,12 @@ const resultsOf = async (run: Started) =>
     .filter(({ type }) => type === 'research.call_finished')
     .map(({ data }) => (data['failure'] ?? data['outcome']) as string); // as the event declares
 const endOf = async (run: Started) => (await eventsOf(run)).at(-1);
+/** The texts of a thread's messages, opened. */
+const messagesOf = async (threadId: string) =>
+  (await app.store.events(`thread-${threadId}`, 0, 100)).flatMap(({ type, data }) =>
+    type === 'message.appended' ? [String(data['content'])] : [],
+  );
+const digestOf = (text: string) => ({ sha256: sha256(text), bytes: Buffer.byteLength(text) });
 const entriesOf = async ({ scratchpadId }: Started) =>
   dataOf<{ content: string; author: { type: string; id: string } }[]>(
     await app.call(ada.key, 'scratchpad.entry.list', { scratchpadId, limit: 100 }),
@@ -155,6 +162,68 @@ describe('research', () => {
     }
     const parent = (await app.log.readStream(`thread-${run.threadId}`)).map(({ type }) => type);
     expect(parent).not.toContain('message.appended');
+  });
+
+  it('stores what its agents did with the scratchpad by reference, and none of its words', async () => {
+    const run = await started(1);
+    const { scratchpadId } = run;
+    await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content: 'canary of its owner' });
+    let [refused, read] = ['', ''];
+    script = byRole(
+      (asked) => {
+        if (turnOf(asked) === 1) {
+          return use(
+            ['update_scratchpad', { content: 'canary of the plan' }],
+            ['append_scratchpad', { note: 'canary of a note' }],
+            ['append_scratchpad', { 'canary of a field': 'canary' }],
+            ['delegate', { task: 'A' }],
+          );
+        }
+        if (turnOf(asked) === 2) {
+          refused = lastTold(asked)[2] ?? '';
+          return use(['read_scratchpad', {}]);
+        }
+        read = lastTold(asked).join();
+        return say('So.');
+      },
+      (asked) => (turnOf(asked) === 1 ? use(['append_scratchpad', { note: 'canary of a worker' }]) : say('done')),
+    );
+    await work(run);
+    const words = ['of its owner', 'of the plan', 'of a note', 'of a worker'].map((end) => `canary ${end}`);
+    expect(words.filter((text) => !read.includes(text))).toEqual([]);
+
+    const calls = (await eventsOf(run)).filter(({ type }) => type === 'research.delegated');
+    const threads = [run.supervisorThreadId, ...calls.map(({ data }) => String(data['threadId']))];
+    const texts = await Promise.all(threads.map(messagesOf));
+    expect(texts.flat().join('\n')).not.toContain('canary');
+    expect(refused).toMatch(/^error: validation_failed: /);
+    const wrong = digestOf('{"canary of a field":"canary"}');
+    const [plan, note] = [{ content: digestOf('canary of the plan') }, { note: digestOf('canary of a note') }];
+    expect(texts[0]?.slice(1)).toEqual([
+      [
+        `[update_scratchpad] ${JSON.stringify(plan)}`,
+        `[append_scratchpad] ${JSON.stringify(note)}`,
+        `[append_scratchpad] ${JSON.stringify({ input: wrong })}`,
+        '[delegate] {"task":"A"}',
+      ].join('\n'),
+      [
+        `[update_scratchpad] ${JSON.stringify({ scratchpadId, ...plan, revision: 1 })}`,
+        `[append_scratchpad] ${JSON.stringify({ scratchpadId, ...note, index: 2 })}`,
+        `[append_scratchpad] ${refused}`,
+        '[delegate] {"outcome":"succeeded","answer":"done"}',
+      ].join('\n'),
+      '[read_scratchpad] {}',
+      `[read_scratchpad] ${JSON.stringify({
+        scratchpadId,
+        text: digestOf(read),
+        contentRevision: 1,
+        entryCount: 3,
+        earlier: 0,
+      })}`,
+      'So.',
+    ]);
+    const recorded = await app.log.readStream(`scratchpad_ledger-${scratchpadId}`);
+    expect(recorded[1]?.data).toMatchObject({ index: 2, ...digestOf('canary of a note') });
   });
 
   it('offers each role its own tools, and none that takes an id', async () => {
@@ -311,7 +380,7 @@ describe('research', () => {
     const working = work(run, stop.signal);
     await until(async () => ((await typesOf(run)).includes('delegated') ? true : undefined));
     stop.abort();
-    await expect(working).rejects.toBeInstanceOf(RunEnded);
+    expect(await working).toBe('stopped');
     script = byRole(delegating('A'), () => say('done'));
     await work(run);
     expect(await resultsOf(run)).toEqual(['worker_lost', 'succeeded']);

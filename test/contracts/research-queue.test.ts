@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { RunEnded } from '../../src/application/agents/outcome.js';
-import type { ResearchRuntime } from '../../src/application/research/run.js';
+import type { ResearchWork } from '../../src/application/ports/work-queues.js';
 import { openResearchQueue, type RunningResearchQueue } from '../../src/infrastructure/bullmq/research.js';
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
@@ -26,6 +25,12 @@ afterEach(async () => {
 });
 
 const noSweep = async () => undefined;
+const noting =
+  (worked: string[]): ResearchWork =>
+  async (researchId) => {
+    worked.push(researchId);
+    return 'done';
+  };
 const jobsLeft = async (id: string) => (await redis.keys(`bull:research:${id}*`)).length;
 const newRun = () => `run_${randomUUID().replaceAll('-', '')}`;
 
@@ -35,7 +40,7 @@ describe('the queue of research', () => {
     const id = newRun();
     await research.queue.enqueue(id);
     await research.queue.enqueue(id);
-    research.startWorker(async (researchId) => void worked.push(researchId), noSweep);
+    research.startWorker(noting(worked), noSweep);
     await eventually(
       () => jobsLeft(id),
       (jobs) => jobs === 0,
@@ -53,17 +58,17 @@ describe('the queue of research', () => {
     const id = newRun();
     await research.queue.enqueue(id);
     let isBegun = false;
-    const waits: ResearchRuntime = (_, stopped) => {
+    const waits: ResearchWork = (_, stopping) => {
       isBegun = true;
-      return new Promise((_resolve, reject) => {
-        stopped.addEventListener('abort', () => reject(new RunEnded('stopped')));
+      return new Promise((resolve) => {
+        stopping.addEventListener('abort', () => resolve('stopped'));
       });
     };
     const first = research.startWorker(waits, noSweep);
     await until(async () => (isBegun ? true : undefined));
     await first.close();
     const worked: string[] = [];
-    research.startWorker(async (researchId) => void worked.push(researchId), noSweep);
+    research.startWorker(noting(worked), noSweep);
     await until(async () => (worked.length > 0 ? true : undefined));
     expect(worked).toEqual([id]);
   });
@@ -77,6 +82,7 @@ describe('the queue of research', () => {
       kept = JSON.stringify(await redis.hgetall(`bull:research:${id}`));
       tries += 1;
       if (tries === 1) throw new Error('a canary in the row');
+      return 'done';
     }, noSweep);
     await until(async () => (tries === 2 ? true : undefined));
     expect(kept).toContain('"failedReason":"failed"');
@@ -86,10 +92,7 @@ describe('the queue of research', () => {
   it('asks for what may be lost as soon as a worker starts', async () => {
     const id = newRun();
     const worked: string[] = [];
-    research.startWorker(
-      async (researchId) => void worked.push(researchId),
-      () => research.queue.enqueue(id),
-    );
+    research.startWorker(noting(worked), () => research.queue.enqueue(id));
     await until(async () => (worked.includes(id) ? true : undefined));
   });
 });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { foundIn, makeCanary } from '../support/canary.js';
+import { dumpDatabase, dumpRedis } from '../support/dumps.js';
 import { modelServer, type ModelAnswer, type ModelRequest, type ModelServer } from '../support/model-server.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
@@ -187,6 +189,54 @@ describe('research with agents that think at a provider', () => {
     const { id: threadId } = (await eve.post('/v1/threads', { title: 'Plan' })).data as Made;
     const reply = await eve.post('/v1/research', { threadId, question: 'Why?', supervisorAgentId });
     expect([reply.status, reply.body]).toMatchObject([422, { error: { reason: 'credential_missing' } }]);
+  });
+});
+
+describe('the scratchpad of a run, once it is deleted', () => {
+  it('leaves no word in any table, event, queue or conversation', async () => {
+    const canaries = { content: makeCanary(), note: makeCanary(), found: makeCanary(), misplaced: makeCanary() };
+    answer = (request) => {
+      if (isWorker(request)) {
+        const found = { id: 'w1', tool: 'append_scratchpad', input: { note: canaries.found } };
+        return request.turns === 0 ? { text: '', calls: [found] } : say('Noted.');
+      }
+      if (request.turns === 1) return { text: '', calls: [{ id: 'r1', tool: 'read_scratchpad', input: {} }] };
+      if (request.turns > 1) return say('Because.');
+      const calls = [
+        { id: 's1', tool: 'update_scratchpad', input: { content: canaries.content } },
+        { id: 's2', tool: 'append_scratchpad', input: { note: canaries.note } },
+        { id: 's3', tool: 'append_scratchpad', input: { text: canaries.misplaced } },
+      ];
+      return { text: '', calls: [...calls, ...delegate.calls] };
+    };
+    const run = await ended(ada, await started(ada, { harness: 'native' }));
+    expect(run).toMatchObject({ status: 'completed', answer: 'Because.', calls: [{ status: 'succeeded' }] });
+    const seen = models.requests.at(-1)?.text ?? '';
+    const written = [canaries.content, canaries.note, canaries.found];
+    expect(written.filter((canary) => !foundIn(seen, canary).includes('raw'))).toEqual([]);
+    const before = await dumpRedis(stack.redis);
+    expect(written.filter((canary) => foundIn(before, canary).length === 0)).toEqual([]);
+
+    expect((await ada.delete(`/v1/scratchpads/${run.scratchpadId}`)).status).toBe(200);
+    await until(async () => {
+      const left = await dumpRedis(stack.redis);
+      return written.some((canary) => foundIn(left, canary).length > 0) ? undefined : true;
+    });
+    const threads = [run.supervisorThreadId, ...run.calls.map(({ threadId }) => threadId)];
+    const conversations = await Promise.all(threads.map((threadId) => messagesOf(ada, threadId)));
+    const places = new Map([
+      ...(await dumpDatabase(stack.backends.databaseUrl)),
+      ['Redis and its queues', await dumpRedis(stack.redis)],
+      ['the conversations', JSON.stringify(conversations)],
+      ['the audit trail', (await ada.get('/v1/audit/export')).text],
+    ]);
+    const hits = [...places].flatMap(([place, text]) =>
+      Object.values(canaries).flatMap((canary) => foundIn(text, canary).map((form) => `${form} in ${place}`)),
+    );
+    expect(hits).toEqual([]);
+    const toolMessages = conversations.map((messages) => messages.filter(({ role }) => role === 'tool'));
+    expect(toolMessages.map(({ length }) => length)).toEqual([2, 1]);
+    expect(toolMessages.flat().every(({ content }) => content.includes(run.scratchpadId))).toBe(true);
   });
 });
 

@@ -1,70 +1,93 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { agent, isLive } from '../../domain/agent/agent.js';
-import { isRefusal } from '../../domain/kernel/refusal.js';
-import type { BegunResearch } from '../../domain/research/research.js';
+import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { PadRole } from '../../domain/kernel/roles.js';
 import { user } from '../../domain/user/user.js';
 import type { Caller } from '../access/caller.js';
-import { makeGateway, type GatewayNeeds } from '../gateway/gateway.js';
+import type { EventReader } from '../event-sourcing/event-reader.js';
+import type { Aggregates } from '../event-sourcing/aggregates.js';
+import { BackendUnavailable } from '../faults/errors.js';
+import type { Gateway, Request, Success } from '../gateway/request.js';
 import { derivedUuid } from '../kernel/ids.js';
 import type { Operation } from '../operation/operation.js';
-import { BackendUnavailable } from '../faults/errors.js';
+import type { Models } from '../ports/models.js';
 import { ConversationFailed } from './outcome.js';
-import type { Reply } from '../gateway/request.js';
 
-/** Calls an operation as an agent of a run. `step` names the call, so that trying it again does not do it again. */
-export type Act = (operation: Operation, input: unknown, step: string) => Promise<Reply['result']>;
+/** What agents need of the process. */
+export interface AgentNeeds {
+  readonly gateway: Gateway;
+  readonly models: Pick<Models, 'open'>;
+}
+
+/** What agents work on: on whose behalf, on which scratchpad, under which names. */
+export interface AgentWork {
+  readonly ownerId: string;
+  readonly workspaceId: string;
+  /** The key on whose behalf they act. Events name it beside the agent. */
+  readonly keyId: string;
+  readonly scratchpadId: string;
+  readonly correlationId: string;
+  readonly door: Request['door'];
+  /** Names of this work. With agent, role and step they make the idempotency key of a call. */
+  readonly names: readonly string[];
+  /** Turns of one conversation. */
+  readonly maxTurns: number;
+  /** Aborted, with an error as its reason, when the work ends here. */
+  readonly signal: AbortSignal;
+  /** Of the owner. */
+  readonly aggregates: Pick<Aggregates, 'load'>;
+  readonly events: Pick<EventReader, 'at'>;
+  /** Fails when: the work ended, or another process has it → it throws what the work ends with. */
+  assertClaimed(): Promise<void>;
+}
+
+/** As whom an operation is called: the agent, or without one the key that began the work. */
+interface Acting {
+  readonly agentId: string | undefined;
+  /** With a role: on the work's scratchpad, in that role, and nothing else. Without: the agent's own conversation. */
+  readonly role?: PadRole;
+}
+
+/** Calls an operation as an agent. `step` names the call: trying it again does not do it again. */
+export type Act = (operation: Operation, input: unknown, step: string) => Promise<Success | Refusal>;
 
 /**
- * An agent of a run calls operations by the same path as everybody: the gateway, with the caller known instead of a key.
- * With a role it acts on the run's scratchpad, in that role, and on nothing else; without, it keeps its conversation. Throws
- * GaveUp once the agent is retired, BackendUnavailable when trying again did not help.
+ * Calls operations as an agent, through the gateway like every door, with the caller known in place of a key.
+ * Fails when: the agent is retired or its owner erased → ConversationFailed; six attempts met a fault → BackendUnavailable;
+ * the work ended between attempts → the reason of its signal.
  */
-export function actAs(
-  needs: GatewayNeeds,
-  run: BegunResearch & { readonly correlationId: string },
-  agentId: string | undefined,
-  role: PadRole | undefined,
-  signal: AbortSignal,
-): Act {
-  const caller = callerOf(run, agentId, role);
-  const gateway = makeGateway({
-    ...needs,
-    authenticate: async () => ((await mayAct(needs, caller)) ? caller : undefined),
-  });
+export function actAs(needs: AgentNeeds, work: AgentWork, acting: Acting): Act {
+  const caller = callerOf(work, acting);
+  const principal = { authenticate: async () => ((await mayAct(work, acting)) ? caller : undefined) };
   return async (operation, input, step) => {
-    const name = ['research', run.id, String(run.attempt), agentId ?? '', role ?? '', step];
-    const request = {
-      ...{ operation, input, token: undefined, door: 'research' as const, correlationId: run.correlationId },
-      idempotencyKey: derivedUuid(...name),
-    };
+    const idempotencyKey = derivedUuid(...work.names, acting.agentId ?? '', acting.role ?? '', step);
+    const { door, correlationId } = work;
     for (let attempt = 1; ; attempt += 1) {
-      const { result } = await gateway(request);
+      const { result } = await needs.gateway({ operation, input, principal, door, correlationId, idempotencyKey });
       if (!isRefusal(result)) return result;
       if (result.refused === 'authentication_failed') throw new ConversationFailed('agent_retired');
       if (result.refused !== 'unavailable' && result.refused !== 'internal_fault') return result;
-      if (attempt === mostTries) throw new BackendUnavailable('eventstore');
+      if (attempt === maxAttempts) throw new BackendUnavailable('eventstore');
       await pause(firstPauseMs * 2 ** attempt);
-      signal.throwIfAborted();
+      work.signal.throwIfAborted();
     }
   };
 }
 
-const mostTries = 6;
+const maxAttempts = 6;
 const firstPauseMs = 50;
 
-const callerOf = (
-  { ownerId: userId, workspaceId, keyId, scratchpadId }: BegunResearch,
-  agentId: string | undefined,
-  role: PadRole | undefined,
-): Caller => ({
-  ...{ userId, workspaceId, keyId, role: 'member' },
-  ...(agentId !== undefined && { agentId }),
+const callerOf = ({ ownerId, workspaceId, keyId, scratchpadId }: AgentWork, { agentId, role }: Acting): Caller => ({
+  userId: ownerId,
+  workspaceId,
+  keyId,
+  role: 'member',
   scopes: new Set(role ? ['scratchpads:read', 'scratchpads:write'] : ['messages:write']),
+  ...(agentId !== undefined && { agentId }),
   ...(role && { pad: { scratchpadId, role } }),
 });
 
-async function mayAct({ store }: GatewayNeeds, { userId, agentId }: Caller): Promise<boolean> {
-  if ((await store.load(user, userId)).state.status !== 'active') return false;
-  return agentId === undefined || isLive((await store.load(agent, agentId)).state, userId);
+async function mayAct({ ownerId, aggregates }: AgentWork, { agentId }: Acting): Promise<boolean> {
+  if ((await aggregates.load(user, ownerId)).status !== 'active') return false;
+  return agentId === undefined || isLive(await aggregates.load(agent, agentId), ownerId);
 }

@@ -1,27 +1,17 @@
 import type { Failure } from '../../domain/research/events.js';
 import { CredentialMissing, ModelFailed } from '../ports/models.js';
 
-/**
- * A run is over for this process: its deadline passed, somebody else has it or ended it, or the process is to stop. Every
- * step under way ends with this, as the reason of the run's signal.
- */
-export class RunEnded extends Error {
-  constructor(readonly why: 'deadline' | 'taken' | 'stopped') {
-    super(`The run is over here: ${why}.`);
-  }
-}
-
-/** A conversation cannot be brought to its end, for a reason that is told as its result. */
+/** A conversation cannot come to an answer; `failure` is recorded as its result. */
 export class ConversationFailed extends Error {
   constructor(readonly failure: Failure) {
-    super(`The conversation was given up: ${failure}.`);
+    super(`The conversation failed: ${failure}.`);
   }
 }
 
-/** How a conversation ended. `status` is what a provider answered that failed, for the log. */
+/** How a conversation ended. `status` is the HTTP status of a provider that failed, for the log. */
 export type Conclusion = { readonly answer: string } | { readonly failure: Failure; readonly status?: number };
 
-/** The end of a conversation as a value. What is none of an agent's own failures is thrown on. */
+/** Turns the end of a conversation into a value. Errors that are not a failure of the agent itself pass through. */
 export async function toConclusion(conversation: () => Promise<string>): Promise<Conclusion> {
   try {
     return { answer: await conversation() };
@@ -39,17 +29,16 @@ function failureIn(fault: unknown): Failure {
   throw fault;
 }
 
-/** The outcome of work, or the signal's reason as soon as it is aborted. */
+/** The outcome of work, or a rejection with the signal's reason as soon as it is aborted. */
 export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   let end = (): void => undefined;
-  const ended = new Promise<never>((_, reject) => {
-    // Whoever aborts a run's signal gives a RunEnded as its reason.
-    end = () => reject(signal.reason as Error);
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason as Error); // Signals of work are aborted with an error.
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
   });
   try {
-    return await Promise.race([work, ended]);
+    return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -1,6 +1,6 @@
 import { maxMessageBytes } from '../operations/message/append-message.js';
 
-/** As much of a text as a message holds, and only what a store takes. */
+/** Cuts a text to the size of a message, and leaves out what no store takes: NUL characters, halves of surrogate pairs. */
 export function truncate(text: string): string {
   const bytes = Buffer.from(text.toWellFormed().replaceAll('\u0000', ''));
   if (bytes.length <= maxMessageBytes) return bytes.toString();

@@ -1,10 +1,10 @@
 import type { PadRole } from '../../domain/kernel/roles.js';
 
-/** A language model, or what stands in for one. Nothing of a provider's own forms is seen here. */
+/** A language model, or what stands in for one, without any provider's own formats. */
 export interface Model {
   /**
-   * One turn: what the model says next, and the tools it wants used. Throws ModelFailed when there is no answer to be had;
-   * ends with the signal's reason when that is aborted.
+   * Answers the next turn.
+   * Fails when: the provider gives no answer → ModelFailed; the signal is aborted → its reason.
    */
   complete(conversation: Conversation, signal: AbortSignal): Promise<ModelTurn>;
 }
@@ -22,15 +22,15 @@ export type ModelMessage =
 
 export interface ModelTurn {
   readonly text: string;
-  /** None: the model is done. */
+  /** Tools that it wants used. None: the model is done. */
   readonly calls: readonly ToolCall[];
 }
 
 export interface ToolCall {
-  /** The provider's own name for this call: a result is given back under it. */
+  /** The provider's own name for this call; its result goes back under the same. */
   readonly id: string;
   readonly tool: string;
-  /** As the model wrote it: not to be trusted. */
+  /** As the model wrote it, unchecked. */
   readonly input: unknown;
 }
 
@@ -47,7 +47,7 @@ export interface ToolOffer {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** What decides how an agent thinks, as it was enrolled. */
+/** Decides how an agent thinks; as it was enrolled. */
 export interface ModelConfig {
   readonly ownerId: string;
   readonly harness: string;
@@ -56,7 +56,7 @@ export interface ModelConfig {
   readonly model: string;
 }
 
-/** Where an agent sits in a run. */
+/** The part of an agent in its work. */
 export interface AgentRole {
   readonly role: PadRole;
   /** How many workers a supervisor has. */
@@ -68,12 +68,12 @@ export type CannotRun = 'harness_not_runnable' | 'provider_not_configured' | 'cr
 /** The models that this installation can run agents on. */
 export interface Models {
   /** Why an agent cannot be run here now; undefined when it can. */
-  unavailableReason(mind: ModelConfig): Promise<CannotRun | undefined>;
-  /** Throws CredentialMissing. */
-  open(mind: ModelConfig, place: AgentRole): Promise<Model>;
+  unavailableReason(config: ModelConfig): Promise<CannotRun | undefined>;
+  /** Fails when: the owner keeps no credential for the provider → CredentialMissing. */
+  open(config: ModelConfig, role: AgentRole): Promise<Model>;
 }
 
-/** The provider refused, failed, or said what cannot be understood. `status` is its HTTP status, where there was one. */
+/** The provider refused, failed, or answered in a form that cannot be read. `status`: its HTTP status, if it sent one. */
 export class ModelFailed extends Error {
   constructor(readonly status?: number) {
     super('The model did not answer.');

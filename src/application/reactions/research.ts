@@ -3,7 +3,7 @@ import { research } from '../../domain/research/research.js';
 import { thread } from '../../domain/thread/thread.js';
 import type { Aggregates } from '../event-sourcing/aggregates.js';
 import type { DecodedEvent } from '../event-sourcing/codec.js';
-import type { ResearchQueue } from '../research/requeue.js';
+import type { ResearchQueue } from '../ports/work-queues.js';
 import { endWith, reasonToEnd } from '../research/parent-ended.js';
 import type { Tenant } from '../tenancy/tenant.js';
 import type { Reaction } from './reaction.js';

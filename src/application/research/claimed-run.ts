@@ -1,58 +1,86 @@
-import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { Decision } from '../../domain/kernel/decision.js';
+import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
+import type { PadRole } from '../../domain/kernel/roles.js';
 import type { ResearchEvent } from '../../domain/research/events.js';
-import { isHeld, research, type BegunResearch, type Research } from '../../domain/research/research.js';
-import type { GatewayNeeds } from '../gateway/gateway.js';
+import { isClaimedBy, research, type Research, type StartedResearch } from '../../domain/research/research.js';
+import { create, remove, thread } from '../../domain/thread/thread.js';
+import type { AgentWork } from '../agents/act-as-agent.js';
+import { ConversationFailed } from '../agents/outcome.js';
+import type { Aggregates } from '../event-sourcing/aggregates.js';
 import { derivedUuid } from '../kernel/ids.js';
-import { makeStreams, type Streams } from '../event-sourcing/aggregates.js';
-import { RunEnded } from '../agents/outcome.js';
+import type { ResearchNeeds } from './needs.js';
 
-/** A run that this process has claimed, until another does. */
-export interface ClaimedRun {
-  readonly run: BegunResearch & {
-    readonly correlationId: string;
-    /** The agent that asked, where it was one. */
-    readonly askedBy: string | undefined;
-  };
-  readonly signal: AbortSignal;
-  /** Streams for one step of the run: each step stores under names of its own. */
-  streams(step: string): Streams;
-  /** Decides at the run's revision. Throws RunEnded when the run is not held any more. */
-  decide(
-    step: string,
-    decision: (state: Research, attempt: number) => Decision<ResearchEvent, 'conflict' | 'precondition_failed'>,
-  ): Promise<Refusal | undefined>;
-  /** Throws RunEnded when the run is not held any more. */
-  assertClaimed(): Promise<void>;
+/**
+ * A run is over for this process: its deadline passed, another process claimed or ended it, or this process stops. It is the
+ * reason of the run's signal, and every step under way ends with it.
+ */
+export class RunEnded extends Error {
+  constructor(readonly why: 'deadline' | 'taken' | 'stopped') {
+    super(`The run is over here: ${why}.`);
+  }
 }
 
-export function claimedRun(needs: GatewayNeeds, run: ClaimedRun['run'], signal: AbortSignal): ClaimedRun {
-  const { id, ownerId, attempt, correlationId } = run;
-  const streams = (step: string): Streams =>
-    streamsFor(needs, { ownerId, correlationId, commandId: stepId(id, attempt, step) });
+export type RunFacts = StartedResearch & {
+  readonly correlationId: string;
+  /** The agent that started the run, if one did. */
+  readonly askedBy: string | undefined;
+};
+
+/** A run that this process has claimed. Invariant: once another process has claimed it, no step of this one is stored. */
+export interface ClaimedRun {
+  readonly run: RunFacts;
+  /** What the run's agents know of it. */
+  readonly work: AgentWork;
+  /** The owner's aggregates for one step of the run: each step stores under ids of its own. */
+  aggregates(step: string): Aggregates;
+  /** Decides at the run's revision. Fails when: the claim is lost → RunEnded. */
+  decide(step: string, decision: RunDecision): Promise<Refusal | undefined>;
+}
+
+type RunDecision = (state: Research, attempt: number) => Decision<ResearchEvent, 'conflict' | 'precondition_failed'>;
+
+export function claimedRun(needs: ResearchNeeds, run: RunFacts, signal: AbortSignal): ClaimedRun {
+  const { id, ownerId, workspaceId, keyId, scratchpadId, correlationId, attempt } = run;
+  const names = ['research', id, String(attempt)];
+  const streamsOf = (step: string) =>
+    needs.streamsOf({ ownerId, correlationId, commandId: derivedUuid(...names, step) });
+  const { aggregates, events } = streamsOf('look');
+  const assertClaimed = async () => {
+    signal.throwIfAborted();
+    if (!isClaimedBy(await aggregates.load(research, id), attempt)) throw new RunEnded('taken');
+  };
+  const { maxTurns } = run.limits;
+  const owner = { ownerId, workspaceId, keyId, scratchpadId, correlationId };
   return {
     run,
-    signal,
-    streams,
+    work: { ...owner, door: 'research', names, maxTurns, signal, aggregates, events, assertClaimed },
+    aggregates: (step) => streamsOf(step).aggregates,
 
     async decide(step, decision) {
-      const decided = await streams(step).execute(research, id, (state) => decision(state, attempt));
+      const decided = await streamsOf(step).aggregates.execute(research, id, (state) => decision(state, attempt));
       if (!isRefusal(decided)) return undefined;
       if (decided.refused === 'conflict' || decided.refused === 'not_found') throw new RunEnded('taken');
       return decided;
     },
-
-    async assertClaimed() {
-      signal.throwIfAborted();
-      if (!isHeld(await streams('look').load(research, id), attempt)) throw new RunEnded('taken');
-    },
   };
 }
 
-const stepId = (id: string, attempt: number, step: string) => derivedUuid('research', id, String(attempt), step);
-
-/** The system's streams, on behalf of a run's owner. */
-export const streamsFor = (
-  needs: GatewayNeeds,
-  context: { readonly ownerId: string; readonly correlationId: string; readonly commandId: string },
-): Streams => makeStreams(needs, { ...context, actor: { type: 'system', id: 'palimpsest' } });
+/**
+ * Opens the thread of one of the run's agents.
+ * Fails when: the thread was deleted → ConversationFailed; the claim was lost meanwhile → the thread is deleted, RunEnded.
+ */
+export async function openAgentThread(
+  claimed: ClaimedRun,
+  { threadId, role, name }: { readonly threadId: string; readonly role: PadRole; readonly name: string },
+): Promise<void> {
+  const { id: researchId, ownerId, attempt } = claimed.run;
+  const data = { threadId, ownerId, title: `Research: ${role}`, metadata: { researchId } };
+  const aggregates = claimed.aggregates(`thread of ${name}`);
+  const opened = await aggregates.execute(thread, threadId, (state) =>
+    state.status === 'open' ? [] : create(state, data),
+  );
+  if (isRefusal(opened)) throw new ConversationFailed('conversation_lost');
+  if (isClaimedBy(await aggregates.load(research, researchId), attempt)) return;
+  await claimed.aggregates(`no thread of ${name}`).execute(thread, threadId, remove);
+  throw new RunEnded('taken');
+}

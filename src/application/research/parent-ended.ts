@@ -1,16 +1,15 @@
 import type { Cancellation } from '../../domain/research/events.js';
-import { cancel, research, type BegunResearch } from '../../domain/research/research.js';
-import { remove, thread } from '../../domain/thread/thread.js';
+import { cancel, research, type StartedResearch } from '../../domain/research/research.js';
+import { isAttached, remove, thread } from '../../domain/thread/thread.js';
 import { user } from '../../domain/user/user.js';
-import { isAttached } from '../../domain/thread/thread.js';
 import type { Aggregates } from '../event-sourcing/aggregates.js';
 
-type Parented = Pick<BegunResearch, 'ownerId' | 'threadId' | 'scratchpadId'>;
+type Parents = Pick<StartedResearch, 'ownerId' | 'threadId' | 'scratchpadId'>;
 
-/** Why a run must not go on: what it belongs to is gone. As of a position of the log, or now. */
+/** Why a run must end: owner, thread or scratchpad is gone, now or as of a position. Undefined: none is. */
 export async function reasonToEnd(
-  { ownerId, threadId, scratchpadId }: Parented,
-  aggregates: Aggregates,
+  { ownerId, threadId, scratchpadId }: Parents,
+  aggregates: Pick<Aggregates, 'load'>,
   asOf?: bigint,
 ): Promise<Cancellation | undefined> {
   if ((await aggregates.load(user, ownerId, asOf)).status === 'erased') return 'owner_erased';
@@ -19,12 +18,12 @@ export async function reasonToEnd(
   return isAttached(parent, scratchpadId) ? undefined : 'scratchpad_deleted';
 }
 
-/** Cancels a run that has not ended. With its thread go the threads in which its agents talked, whenever it ended. */
+/** Cancels a run that has not ended. After its thread was deleted, its agents' threads are deleted too, ended or not. */
 export async function endWith(researchId: string, reason: Cancellation, aggregates: Aggregates): Promise<void> {
   await aggregates.execute(research, researchId, (state) => cancel(state, reason));
   if (reason !== 'thread_deleted') return;
   const ended = await aggregates.load(research, researchId);
   if (ended.status === 'absent') return;
-  const own = [ended.supervisorThreadId, ...Object.values(ended.calls).map(({ threadId }) => threadId)];
-  for (const threadId of own) await aggregates.execute(thread, threadId, remove);
+  const threadIds = [ended.supervisorThreadId, ...Object.values(ended.calls).map(({ threadId }) => threadId)];
+  for (const threadId of threadIds) await aggregates.execute(thread, threadId, remove);
 }

@@ -1,17 +1,12 @@
 import { openResearch } from '../../../projections/research.js';
 import type { ReadDbs } from '../ports/read-models.js';
+import type { ResearchQueue } from '../ports/work-queues.js';
 
-/** Where runs wait to be worked on. */
-export interface ResearchQueue {
-  /** Asking twice for a run that still waits, or is worked on, is asking once. Throws BackendUnavailable. */
-  enqueue(researchId: string): Promise<void>;
-}
+const maxRuns = 1_000;
 
-const looked = 1_000;
-
-/** Asks once more for every run that has not ended: what the queue still holds it does not take twice. Answers how many. */
+/** Enqueues every run that has not ended and answers how many. Runs that the queue still has are not taken twice. */
 export async function enqueueOpen({ system }: ReadDbs, queue: ResearchQueue): Promise<number> {
-  const open = await openResearch(system, looked);
+  const open = await openResearch(system, maxRuns);
   for (const researchId of open) await queue.enqueue(researchId);
   return open.length;
 }

@@ -3,7 +3,7 @@ import type { EventOf } from '../kernel/aggregate.js';
 import { personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
 
-/** Every way in which a delegated call can fail, or a run itself. */
+/** Why a delegated call or a run failed. */
 export const failures = [
   'deadline_exceeded',
   'turn_limit_reached',
@@ -22,7 +22,7 @@ export const cancellations = ['asked', 'thread_deleted', 'scratchpad_deleted', '
 export type Cancellation = (typeof cancellations)[number];
 
 const limitsSchema = z.object({
-  /** Times that one agent is asked, in one conversation. */
+  /** Model turns of one conversation. */
   maxTurns: z.number().int(),
   /** Delegated calls of the whole run. */
   maxCalls: z.number().int(),
@@ -36,7 +36,7 @@ export const researchEvents = {
     researchId: z.string(),
     ownerId: z.string(),
     threadId: z.string(),
-    /** Resolved once, from the thread; everyone in the run shares it. */
+    /** Resolved once, when the run starts; all its agents share it. */
     scratchpadId: z.string(),
     question: personalText(),
     supervisorAgentId: z.string(),
@@ -49,7 +49,7 @@ export const researchEvents = {
     keyId: z.string(),
     workspaceId: z.string(),
   }),
-  /** A process took the run up. Whoever held it before has lost it. */
+  /** A process works on the run from here on. The claims before it are void. */
   'research.claimed': z.object({ researchId: z.string(), attempt: z.number().int() }),
   'research.delegated': z.object({
     researchId: z.string(),

@@ -9,7 +9,7 @@ interface Call {
   readonly outcome: 'open' | 'succeeded' | 'failed';
 }
 
-/** A run: what was asked of whom, and how far it is. The question itself is personal, so it stays in its event. */
+/** A run: who was asked, and how far it is. The question is personal text, so it stays in its event. */
 export type Research =
   | { readonly status: 'absent' }
   | {
@@ -25,11 +25,11 @@ export type Research =
       readonly deadlineAt: string;
       readonly keyId: string;
       readonly workspaceId: string;
-      /** Counts the claims. Only whoever made the last one may go on. */
+      /** Number of the last claim. Only the process that made it may go on. */
       readonly attempt: number;
       readonly calls: Readonly<Record<string, Call>>;
     };
-export type BegunResearch = Exclude<Research, { status: 'absent' }>;
+export type StartedResearch = Exclude<Research, { status: 'absent' }>;
 
 export const research: Aggregate<Research, ResearchEvent> = {
   category: 'research',
@@ -53,7 +53,7 @@ export const research: Aggregate<Research, ResearchEvent> = {
   },
 };
 
-const changed = (state: Research, change: Partial<BegunResearch>): Research =>
+const changed = (state: Research, change: Partial<StartedResearch>): Research =>
   state.status === 'absent' ? state : { ...state, ...change };
 
 function withCall(state: Research, callId: string, made: (call: Call | undefined) => Call | undefined): Research {
@@ -62,11 +62,11 @@ function withCall(state: Research, callId: string, made: (call: Call | undefined
   return call ? { ...state, calls: { ...state.calls, [callId]: call } } : state;
 }
 
-/** A run is taken up so many times: what kills its process each time is not tried for ever. */
-export const mostAttempts = 3;
+/** Claims of one run. Why: a run that kills its process each time is not tried for ever. */
+export const maxAttempts = 3;
 
-/** Is there still something to do? */
-export const isOpen = (state: Research): state is BegunResearch =>
+/** The run has not ended. */
+export const isOpen = (state: Research): state is StartedResearch =>
   state.status === 'queued' || state.status === 'running';
 
 type DataOf<Type extends ResearchEvent['type']> = Extract<ResearchEvent, { type: Type }>['data'];
@@ -82,54 +82,55 @@ export const start = (
 };
 
 /**
- * Takes a run up, after `seen` claims before. Calls that the last holder left open have lost their worker, and say so now.
- * A run past its deadline or its last attempt ends here instead.
+ * Claims a run after `seen` earlier claims. Calls that the earlier process left open end as `worker_lost`. A run past its
+ * deadline or its last attempt ends here instead.
+ * Fails when: another process claimed or ended it since → `conflict`.
  */
 export const claim = (state: Research, seen: number, at: string): Decision<ResearchEvent, 'not_found' | 'conflict'> => {
   if (state.status === 'absent') return refuse('not_found');
   if (!isOpen(state) || state.attempt !== seen) return lost();
   const left = openCalls(state, 'worker_lost');
   if (at >= state.deadlineAt) return [...left, failed(state, 'deadline_exceeded')];
-  if (seen >= mostAttempts) return [...left, failed(state, 'worker_lost')];
+  if (seen >= maxAttempts) return [...left, failed(state, 'worker_lost')];
   return [...left, { type: 'research.claimed', data: { researchId: state.id, attempt: seen + 1 } }];
 };
 
-/** Gives a worker a call of its own. Asking twice for one call is asking once. */
+/** Gives a worker a call of its own; the same call twice is one. */
 export const delegate = (
   state: Research,
   attempt: number,
   call: Omit<DataOf<'research.delegated'>, 'researchId'>,
 ): Decision<ResearchEvent, 'conflict' | 'precondition_failed'> => {
-  if (!isHeld(state, attempt)) return lost();
+  if (!isClaimedBy(state, attempt)) return lost();
   if (state.calls[call.callId]) return [];
   if (Object.keys(state.calls).length >= state.limits.maxCalls)
     return refuse('precondition_failed', `All ${state.limits.maxCalls} calls of this run were made.`);
   return [{ type: 'research.delegated', data: { researchId: state.id, ...call } }];
 };
 
-/** The one result of a call: whoever comes second with one is told so. */
+/** Records the one result of a call. Fails when: the call has one already, or the claim is lost → `conflict`. */
 export const finishCall = (
   state: Research,
   attempt: number,
   callId: string,
   failure: Failure | undefined,
 ): Decision<ResearchEvent, 'conflict'> => {
-  if (!isHeld(state, attempt) || state.calls[callId]?.outcome !== 'open') return lost();
+  if (!isClaimedBy(state, attempt) || state.calls[callId]?.outcome !== 'open') return lost();
   return [finished(state, callId, failure)];
 };
 
 export const complete = (state: Research, attempt: number, answer: string): Decision<ResearchEvent, 'conflict'> =>
-  isHeld(state, attempt)
+  isClaimedBy(state, attempt)
     ? [...openCalls(state, 'cancelled'), { type: 'research.completed', data: { researchId: state.id, answer } }]
     : lost();
 
-/** Ends a run that cannot be completed. What is still open ends with it: by the deadline, or because nobody waits for it. */
+/** Ends a run that cannot be completed, and its open calls with it: by the deadline, or cancelled. */
 export const fail = (state: Research, attempt: number, reason: Failure): Decision<ResearchEvent, 'conflict'> =>
-  isHeld(state, attempt)
+  isClaimedBy(state, attempt)
     ? [...openCalls(state, reason === 'deadline_exceeded' ? 'deadline_exceeded' : 'cancelled'), failed(state, reason)]
     : lost();
 
-/** Cancelling twice is one wish granted once. A run that came to its own end first cannot be cancelled any more. */
+/** Cancels a run; twice is the same as once. Fails when: the run completed or failed before → `conflict`. */
 export const cancel = (state: Research, reason: Cancellation): Decision<ResearchEvent, 'not_found' | 'conflict'> => {
   if (state.status === 'absent') return refuse('not_found');
   if (state.status === 'cancelled') return [];
@@ -137,23 +138,27 @@ export const cancel = (state: Research, reason: Cancellation): Decision<Research
   return [...openCalls(state, 'cancelled'), { type: 'research.cancelled', data: { researchId: state.id, reason } }];
 };
 
-/** Does whoever made this claim still hold the run? */
-export const isHeld = (state: Research, attempt: number): state is BegunResearch =>
+/** The run is running under this claim. */
+export const isClaimedBy = (state: Research, attempt: number): state is StartedResearch =>
   state.status === 'running' && state.attempt === attempt;
 
 const lost = (): Refusal<'conflict'> => refuse('conflict', 'The run has moved on.');
 
-const openCalls = (state: BegunResearch, failure: Failure): readonly ResearchEvent[] =>
+const openCalls = (state: StartedResearch, failure: Failure): readonly ResearchEvent[] =>
   Object.entries(state.calls)
     .filter(([, { outcome }]) => outcome === 'open')
     .map(([callId]) => finished(state, callId, failure));
 
-const finished = ({ id: researchId }: BegunResearch, callId: string, failure: Failure | undefined): ResearchEvent => ({
+const finished = (
+  { id: researchId }: StartedResearch,
+  callId: string,
+  failure: Failure | undefined,
+): ResearchEvent => ({
   type: 'research.call_finished',
   data: failure ? { researchId, callId, outcome: 'failed', failure } : { researchId, callId, outcome: 'succeeded' },
 });
 
-const failed = ({ id: researchId }: BegunResearch, reason: Failure): ResearchEvent => ({
+const failed = ({ id: researchId }: StartedResearch, reason: Failure): ResearchEvent => ({
   type: 'research.failed',
   data: { researchId, reason },
 });

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { describeFault } from '../../application/faults/describe-fault.js';
 import { BackendUnavailable } from '../../application/faults/errors.js';
 import type { Logger } from '../../application/ports/telemetry.js';
-import type { ResearchQueue } from '../../application/research/requeue.js';
-import { RunEnded } from '../../application/agents/outcome.js';
-import type { ResearchRuntime } from '../../application/research/run.js';
+import type { ResearchQueue, ResearchWork } from '../../application/ports/work-queues.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { failureName, queueConnection, workerConnection } from './connections.js';
 import { within } from '../../application/kernel/concurrency/deadline.js';
@@ -31,7 +29,7 @@ export interface RunningResearchQueue {
    * Works on runs in this process until it is closed: then what is under way is handed back. `sweep` asks again for what
    * the queue may have lost, now and then.
    */
-  startWorker(work: ResearchRuntime, sweep: () => Promise<unknown>): { close(): Promise<void> };
+  startWorker(work: ResearchWork, sweep: () => Promise<unknown>): { close(): Promise<void> };
   /** Ends the worker if there is one, then the queue. */
   close(): Promise<void>;
 }
@@ -106,20 +104,18 @@ const jobOptions = (researchId: string): JobsOptions => ({
   removeOnFail: true,
 });
 
-async function workOn(job: Job<unknown>, work: ResearchRuntime, stopped: AbortSignal, log: Logger): Promise<void> {
+async function workOn(job: Job<unknown>, work: ResearchWork, stopped: AbortSignal, log: Logger): Promise<void> {
   const data = jobData.safeParse(job.data);
   if (!data.success) {
     log.warn({ job: job.id }, 'research without its id was dropped');
     throw new UnrecoverableError('no id');
   }
-  try {
-    await work(data.data.researchId, stopped);
-  } catch (fault) {
-    const isStopped = fault instanceof RunEnded && fault.why === 'stopped';
-    if (!isStopped) log.warn({ ...describeFault(fault), ...data.data }, 'research is taken up again');
-    // The job keeps this message where anybody may read it.
-    throw new Error(isStopped ? 'stopped' : 'failed', { cause: fault });
-  }
+  const outcome = await work(data.data.researchId, stopped).catch((fault: unknown) => {
+    log.warn({ ...describeFault(fault), ...data.data }, 'research is taken up again');
+    // The job keeps this message, and the queue is no place for what a fault quotes.
+    throw new Error('failed', { cause: fault });
+  });
+  if (outcome === 'stopped') throw new Error('stopped'); // The next worker takes it.
 }
 
 /** Does work at once and then again and again, with a pause between, until stopped. */

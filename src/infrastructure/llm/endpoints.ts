@@ -1,23 +1,24 @@
-/** How a provider is spoken to: Anthropic's Messages, or what most others take: OpenAI's Chat Completions. */
+/** The protocol of a provider: Anthropic's Messages, or OpenAI's Chat Completions, which most others take. */
 export type Dialect = 'anthropic' | 'openai';
 
-/** Where a provider is. Nothing is sent anywhere else, and redirections are not followed. */
+/** Where a provider is. Invariant: nothing is sent anywhere else; redirections are not followed. */
 export interface Endpoint {
   readonly dialect: Dialect;
   readonly url: string;
 }
 export type Endpoints = Readonly<Record<string, Endpoint>>;
 
-/** The providers that are known without any configuration. */
+/** The providers that need no configuration. */
 export const knownEndpoints: Endpoints = {
   anthropic: { dialect: 'anthropic', url: 'https://api.anthropic.com/v1' },
   openai: { dialect: 'openai', url: 'https://api.openai.com/v1' },
 };
 
 /**
- * `provider=URL,…`: where each provider's API begins, as its own documents give it (most often with `/v1`). The provider
- * `anthropic` and URLs after `anthropic+` are spoken to as Anthropic is, all others as OpenAI is. Credentials go there, so
- * it is https unless it is on this machine. Undefined when the text says something else.
+ * Parses `provider=URL,…`: where each provider's API begins, as its own documents give it (most often with `/v1`). The
+ * provider `anthropic` and URLs after `anthropic+` use Anthropic's protocol, all others OpenAI's. Undefined when the text has
+ * another form.
+ * Invariant: https, unless it is on this machine. Why: credentials go there.
  */
 export function parseEndpoints(text: string): Endpoints | undefined {
   const endpoints: Record<string, Endpoint> = {};

@@ -4,7 +4,7 @@ import { knownEndpoints, type Endpoint, type Endpoints } from './endpoints.js';
 import { makeOfflineModel } from './offline-model.js';
 import { makeProviderModel } from './provider-model.js';
 
-/** The harnesses that run here: `offline` needs nothing, `native` a provider's address and the owner's credential for it. */
+/** Opens models for the harnesses that run here: `offline` needs nothing, `native` a provider's address and its credential. */
 export function makeModels(vault: Pick<CredentialVault, 'has' | 'open'>, configured: Endpoints = {}): Models {
   const endpoints = new Map<string, Endpoint>(Object.entries({ ...knownEndpoints, ...configured }));
   return {
@@ -15,12 +15,12 @@ export function makeModels(vault: Pick<CredentialVault, 'has' | 'open'>, configu
       return (await vault.has(ownerId, provider)) ? undefined : 'credential_missing';
     },
 
-    async open(mind, place) {
-      if (mind.harness === 'offline') return makeOfflineModel(place);
-      const endpoint = endpoints.get(mind.provider);
-      const credential = endpoint && (await vault.open(mind.ownerId, mind.provider).catch(nothingSealed));
+    async open(config, role) {
+      if (config.harness === 'offline') return makeOfflineModel(role);
+      const endpoint = endpoints.get(config.provider);
+      const credential = endpoint && (await vault.open(config.ownerId, config.provider).catch(nothingSealed));
       if (!credential) throw new CredentialMissing();
-      return makeProviderModel(endpoint, mind.provider, ownName(mind), credential);
+      return makeProviderModel(endpoint, config.provider, ownName(config), credential);
     },
   };
 }

@@ -1,20 +1,20 @@
 import type { Conversation, Model, AgentRole, ModelTurn, ToolCall } from '../../application/ports/models.js';
 
 /**
- * The harness without a model: the same conversation is always answered alike. A supervisor writes a plan, delegates to
- * each of its workers once, reads what they noted and concludes; a worker notes its task.
+ * Stands in for a model: the same conversation always gets the same turn. A supervisor writes a plan, delegates to each of
+ * its workers once, reads what they noted and concludes; a worker notes its task.
  */
-export const makeOfflineModel = (place: AgentRole): Model => ({
+export const makeOfflineModel = ({ role, workers }: AgentRole): Model => ({
   complete: async (conversation, signal) => {
     signal.throwIfAborted();
-    return place.role === 'supervisor' ? supervise(conversation, place.workers) : work(conversation);
+    return role === 'supervisor' ? supervise(conversation, workers) : work(conversation);
   },
 });
 
 function supervise(conversation: Conversation, workers: number): ModelTurn {
   const question = firstWords(conversation);
   const part = (n: number) => `Part ${n} of ${workers}: ${question}`;
-  switch (turnOf(conversation)) {
+  switch (turnNumber(conversation)) {
     case 1:
       return using(conversation, `I split this among ${workers} workers.`, [
         ['update_scratchpad', { content: `Plan for: ${question}` }],
@@ -33,13 +33,14 @@ function supervise(conversation: Conversation, workers: number): ModelTurn {
 
 function work(conversation: Conversation): ModelTurn {
   const task = firstWords(conversation);
-  if (turnOf(conversation) > 1) return { text: `Done: ${task}`, calls: [] };
+  if (turnNumber(conversation) > 1) return { text: `Done: ${task}`, calls: [] };
   return using(conversation, 'I note it.', [['append_scratchpad', { note: `Noted: ${task}` }]]);
 }
 
-const turnOf = ({ messages }: Conversation): number => messages.filter(({ role }) => role === 'assistant').length + 1;
+const turnNumber = ({ messages }: Conversation): number =>
+  messages.filter(({ role }) => role === 'assistant').length + 1;
 
-/** The beginning of the first message: enough to tell which question it was. */
+/** The beginning of the first message: enough to recognise the question. */
 function firstWords({ messages: [first] }: Conversation): string {
   return first?.role === 'user' ? Array.from(first.text).slice(0, 500).join('') : '';
 }
@@ -50,5 +51,5 @@ const using = (
   uses: readonly (readonly [tool: string, input: Readonly<Record<string, unknown>>])[],
 ): ModelTurn => ({
   text,
-  calls: uses.map(([tool, input], n): ToolCall => ({ id: `call-${turnOf(conversation)}-${n + 1}`, tool, input })),
+  calls: uses.map(([tool, input], n): ToolCall => ({ id: `call-${turnNumber(conversation)}-${n + 1}`, tool, input })),
 });

@@ -3,15 +3,15 @@ import { ModelFailed, type Conversation, type Model, type ModelMessage } from '.
 import type { Secret } from '../../application/kernel/secret.js';
 import type { Endpoint } from './endpoints.js';
 
-/** Tried again by the SDK, with back-off, where the provider says that this may help. */
+/** Retries of the SDK, with back-off, where the provider says that they may help. */
 const retries = 2;
 
-/** A provider's model over HTTP. The credential is revealed here, to the call that it authenticates. */
+/** A provider's model over HTTP. Invariant: the credential is revealed only to the call that it authenticates. */
 export const makeProviderModel = (endpoint: Endpoint, provider: string, model: string, credential: Secret): Model => ({
   async complete(conversation, signal) {
     try {
       const { generateText, tool, jsonSchema } = await import('ai');
-      // What the SDK would say on standard output about models that it does not know is nobody's to read.
+      // The SDK would write warnings about models that it does not know to standard output.
       globalThis.AI_SDK_LOG_WARNINGS = false;
       const tools: ToolSet = Object.fromEntries(
         conversation.tools.map(({ name, description, inputSchema }) => [
@@ -37,7 +37,7 @@ export const makeProviderModel = (endpoint: Endpoint, provider: string, model: s
       };
     } catch (fault) {
       signal.throwIfAborted();
-      // The SDK's errors carry the request with its headers: nothing of them goes further but the status (M11).
+      // Errors of the SDK carry the request with its headers, and so the credential: only the status goes further.
       throw new ModelFailed(statusOf(fault));
     }
   },
@@ -58,7 +58,7 @@ async function open(
   return createOpenAICompatible({ ...settings, name })(model);
 }
 
-/** A redirection would take the credential somewhere else. */
+/** Follows no redirection. Why: it would take the credential to another server. */
 const fetchThere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'error' });
 
 const messagesOf = ({ messages }: Conversation): SdkMessage[] => messages.map(messageOf);
@@ -73,8 +73,10 @@ function messageOf(message: ModelMessage): SdkMessage {
         content: [
           ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
           ...message.calls.map(({ id: toolCallId, tool: toolName, input }) => ({
-            ...{ type: 'tool-call' as const, toolCallId, toolName },
-            // Providers take objects only; what the model wrote instead was answered as a mistake.
+            type: 'tool-call' as const,
+            toolCallId,
+            toolName,
+            // Providers take objects only; anything else that the model wrote was answered as a mistake.
             input: typeof input === 'object' && input !== null ? input : {},
           })),
         ],
@@ -83,7 +85,9 @@ function messageOf(message: ModelMessage): SdkMessage {
       return {
         role: 'tool',
         content: message.results.map(({ id: toolCallId, tool: toolName, text: value }) => ({
-          ...{ type: 'tool-result' as const, toolCallId, toolName },
+          type: 'tool-result' as const,
+          toolCallId,
+          toolName,
           output: { type: 'text' as const, value },
         })),
       };

@@ -11,11 +11,15 @@ export const readScratchpad = operation({
   scope: 'scratchpads:read',
   tool: { type: 'scratchpad' },
   input: z.strictObject({}),
-  output: z.object({ text: z.string() }),
+  output: z.object({
+    text: z.string(),
+    contentRevision: z.number().int(),
+    entryCount: z.number().int(),
+    earlier: z.number().int().meta({ description: 'Entries before the ones shown.' }),
+  }),
   refuses: ['not_found', 'precondition_failed'],
   async run(_, { boundPad }) {
     if (isRefusal(boundPad)) return boundPad;
-    const view = await boundPad.view();
-    return isRefusal(view) ? view : { text: view.text };
+    return boundPad.view();
   },
 });
