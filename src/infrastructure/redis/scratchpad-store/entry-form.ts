@@ -14,20 +14,27 @@ type StoredEntry = readonly [
   correlationId: string,
 ];
 
-/** First element of every ledger, because Redis knows no empty list (M1). It makes entry n the element at index n. */
+/** The stored names of generation, holes and layout version. */
+interface StoredHeader {
+  readonly clears: number;
+  readonly gaps: number;
+  readonly arranged: number;
+}
+
+/** First element of every ledger, because Redis knows no empty list. It makes entry n the element at index n. */
 export const header = '{"form":1}';
 
 /** In place of an entry that was lost: its index is not given again. */
 export const lostElement = 'null';
 
-export const headerOf = (clears: number, gaps: number): string =>
-  clears === 0 && gaps === 0 ? header : JSON.stringify({ form: 1, clears, gaps });
+export const headerOf = (generation: number, holes: number): string =>
+  generation === 0 && holes === 0 ? header : JSON.stringify({ form: 1, clears: generation, gaps: holes });
 
-/** What a header says; without a word, nothing was cleared, lost or moved yet. */
+/** Reads a header; what is absent is 0. */
 export function readHeader(text: string): Pick<LedgerElements, 'generation' | 'holes' | 'layoutVersion'> {
-  const unsaid = { clears: 0, gaps: 0, arranged: 0 };
-  if (text === header) return unsaid;
-  const { clears, gaps, arranged } = { ...unsaid, ...(JSON.parse(text) as Partial<typeof unsaid>) }; // Written by headerOf and the scripts.
+  if (text === header) return { generation: 0, holes: 0, layoutVersion: 0 };
+  // Written by headerOf and the scripts.
+  const { clears = 0, gaps = 0, arranged = 0 } = JSON.parse(text) as Partial<StoredHeader>;
   return { generation: clears, holes: gaps, layoutVersion: arranged };
 }
 
@@ -51,19 +58,19 @@ export function readEntry(text: string): Entry {
   return { id, kind, content, fields, author: { type, id: authorId }, bytes, sha256, at, correlationId };
 }
 
-/** Elements by what they are: entries begin with a bracket, repetitions with a brace. */
+/** Elements by what they are: entries begin with a bracket, duplicates with a brace. */
 export function readElements(
   elements: readonly string[],
   firstIndex: number,
 ): Pick<LedgerElements, 'entries' | 'lost' | 'duplicates'> {
   const entries: LedgerElements['entries'][number][] = [];
   const lost: number[] = [];
-  const repeats: LedgerElements['duplicates'][number][] = [];
+  const duplicates: LedgerElements['duplicates'][number][] = [];
   elements.forEach((text, place) => {
     const index = firstIndex + place;
     if (text === lostElement) lost.push(index);
     else if (text.startsWith('[')) entries.push({ ...readEntry(text), index });
-    else repeats.push({ ...(JSON.parse(text) as { entryId: string; of: number }), index }); // Written by the script repeat.
+    else duplicates.push({ ...(JSON.parse(text) as { entryId: string; of: number }), index }); // Written by mark-duplicate.lua.
   });
-  return { entries, lost, duplicates: repeats };
+  return { entries, lost, duplicates };
 }

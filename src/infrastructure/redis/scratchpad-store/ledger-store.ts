@@ -1,61 +1,70 @@
-import type { LedgerElements } from '../../../application/ports/ledger-store.js';
-import { readElements, readHeader } from './entry-form.js';
-import { Line } from '../line.js';
+import type { Redis } from 'ioredis';
+import type { Entry, LedgerAppend, LedgerElements, LedgerStore } from '../../../application/ports/ledger-store.js';
+import type { PadRef } from '../../../application/ports/pad-keys.js';
+import { run } from '../connection.js';
+import { entryText, readEntry, readHeader } from './entry-form.js';
+import { memberOf, type KeyNames } from './key-names.js';
+import { LedgerReader } from './ledger-reader.js';
 import type { PadScripts } from './scripts.js';
 
-/** About what one reply brings: on the connection that all share, everyone waits for it. */
-const pieceBytes = 512 * 1024;
-/** Replies of that size under way at once, at most. */
-const atOnce = 4;
-/** So few elements are no large reply, and whoever asks for them is in a hurry. */
-const fewElements = 8;
+export class RedisLedgerStore implements LedgerStore {
+  private readonly reader: LedgerReader;
 
-interface Piece {
-  readonly elements: readonly string[];
-  readonly length: number;
-  readonly header: ReturnType<typeof readHeader>;
+  constructor(
+    private readonly redis: Redis & PadScripts,
+    private readonly names: KeyNames,
+  ) {
+    this.reader = new LedgerReader(redis);
+  }
+
+  append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<LedgerAppend | undefined> {
+    return run(async () => {
+      const reply = await this.push(pad, entry, key);
+      if (reply === 0) return undefined;
+      if (typeof reply === 'number') return { index: reply - 1, generation: 0 };
+      const [length, note] = reply;
+      return length === 0 ? readAppend(note) : { index: length - 1, generation: readHeader(note).generation };
+    });
+  }
+
+  private push(pad: PadRef, entry: Entry, key: { readonly digest: string } | undefined) {
+    const { redis, names } = this;
+    const [list, element, member] = [names.entries(pad), entryText(entry), memberOf(pad)];
+    return key
+      ? redis.padAppendKeyed(list, names.dirty, names.content(pad), element, member, entry.id, key.digest, entry.at)
+      : redis.padAppend(list, names.dirty, element, member);
+  }
+
+  read(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined> {
+    const list = clearId === undefined ? this.names.entries(pad) : this.names.cleared(pad, clearId);
+    return run(() => this.reader.after(list, after, limit));
+  }
+
+  tail(pad: PadRef, limit: number, bytes: number): Promise<LedgerElements | undefined> {
+    return run(() => this.reader.last(this.names.entries(pad), limit, bytes));
+  }
+
+  clear(pad: PadRef, clearId: string) {
+    const { redis, names } = this;
+    return run(async () => {
+      const copy = names.cleared(pad, clearId);
+      const keys = [names.content(pad), names.entries(pad), copy, names.dirty] as const;
+      const cleared = await redis.padClear(...keys, clearId, memberOf(pad));
+      if (!cleared) return undefined;
+      const [count, last] = cleared;
+      return last.startsWith('[') ? { count, lastEntryId: readEntry(last).id } : { count };
+    });
+  }
+
+  dropCleared(pad: PadRef, clearId: string): Promise<void> {
+    return run(async () => {
+      await this.redis.padDropCleared(this.names.content(pad), this.names.cleared(pad, clearId), clearId);
+    });
+  }
 }
 
-/** Reads ledgers so that nobody has to wait long for what another reads, however large entries are. */
-export class LedgerReads {
-  private readonly line = new Line(atOnce);
-
-  constructor(private readonly redis: Pick<PadScripts, 'padRead'>) {}
-
-  /** Elements with index above `after`, at most `limit`; undefined when there is no list. */
-  async after(list: string, after: number, limit: number): Promise<LedgerElements | undefined> {
-    const elements: string[] = [];
-    let first: Piece | undefined;
-    for (;;) {
-      const piece = await this.piece(list, after + 1 + elements.length, 1, limit - elements.length, pieceBytes);
-      if (!piece) return undefined;
-      first ??= piece;
-      // Cleared or rearranged meanwhile: these pieces are of two ledgers.
-      if (!isSame(first, piece)) return this.after(list, after, limit);
-      elements.push(...piece.elements);
-      if (elements.length >= limit || after + elements.length >= piece.length) {
-        return { ...readElements(elements, after + 1), length: piece.length, ...piece.header };
-      }
-    }
-  }
-
-  /** The last elements, at most `limit`, and of them no more than `bytes`, but one. */
-  async last(list: string, limit: number, bytes: number): Promise<LedgerElements | undefined> {
-    const piece = await this.piece(list, 0, -1, limit, bytes);
-    if (!piece) return undefined;
-    const { length, header } = piece;
-    const elements = piece.elements.toReversed();
-    return { ...readElements(elements, length - elements.length + 1), length, ...header };
-  }
-
-  private async piece(list: string, from: number, way: 1 | -1, limit: number, bytes: number) {
-    const read = async (): Promise<Piece | undefined> => {
-      const [length, header, elements] = await this.redis.padRead(list, from, way, limit, bytes);
-      return header === null ? undefined : { elements, length: length - 1, header: readHeader(header) };
-    };
-    return limit > fewElements ? this.line.run(read) : read();
-  }
+/** What the hash remembers of an append under an idempotency key: generation, index, time, digest of the request. */
+export function readAppend(note: string): LedgerAppend & Required<Pick<LedgerAppend, 'earlier'>> {
+  const [generation, index, at = '', digest = ''] = note.split(' ');
+  return { generation: Number(generation), index: Number(index), earlier: { at, digest } };
 }
-
-const isSame = (a: Piece, b: Piece): boolean =>
-  a.header.generation === b.header.generation && a.header.layoutVersion === b.header.layoutVersion;
