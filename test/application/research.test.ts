@@ -6,10 +6,8 @@ import {
   type Models,
   type ModelTurn,
 } from '../../src/application/ports/models.js';
-import { researchNeeds } from '../../src/application/research/needs.js';
 import { makeResearchWork } from '../../src/application/research/run.js';
 import { sha256 } from '../../src/application/kernel/canonical-json.js';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { claim, research } from '../../src/domain/research/research.js';
 import type { PadRole } from '../../src/domain/kernel/roles.js';
@@ -66,8 +64,13 @@ async function started(workers = 2, more: Readonly<Record<string, unknown>> = {}
   return dataOf<Started>(await app.call(ada.key, 'research.start', { ...input, question: 'Why whales?', ...more }));
 }
 
+const aggregatesOf = ({ id }: Made) => app.tenants.ofSystem(id, randomUUID()).aggregates;
 const never = new AbortController().signal;
-const work = ({ id }: Started, stopped = never) => makeResearchWork(researchNeeds(app.needs))(id, stopped);
+const work = ({ id }: Started, stopping = never) => {
+  const { gateway, models, tenants, store } = app;
+  const { clock, metrics, logger } = app.needs;
+  return makeResearchWork({ gateway, models, tenants, store, clock, metrics, logger })(id, stopping);
+};
 
 const eventsOf = async ({ id }: Started) =>
   (await app.log.readStream(`research-${id}`)).map(({ type, data }) => ({ type, data }));
@@ -396,11 +399,7 @@ describe('research', () => {
     const run = await started(1);
     const working = work(run);
     await until(async () => ((await typesOf(run)).includes('delegated') ? true : undefined));
-    const streams = makeStreams(app.streamsNeeds, {
-      ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
-      actor: { type: 'system', id: 'test' },
-    });
-    const taken = await streams.execute(research, run.id, (state, at) => claim(state, 1, at));
+    const taken = await aggregatesOf(ada).execute(research, run.id, (state, at) => claim(state, 1, at));
     expect(isRefusal(taken)).toBe(false);
     go();
     await working;
@@ -413,11 +412,7 @@ describe('research', () => {
     const [workerId = ''] = run.workerAgentIds;
     script = byRole(delegating('A'), async (asked) => {
       if (turnOf(asked) > 1) return say('done');
-      const streams = makeStreams(app.streamsNeeds, {
-        ...{ ownerId: ada.id, correlationId: randomUUID(), commandId: randomUUID() },
-        actor: { type: 'system', id: 'test' },
-      });
-      await streams.execute(agent, workerId, (state) => retire(state, 'owner_erased'));
+      await aggregatesOf(ada).execute(agent, workerId, (state) => retire(state, 'owner_erased'));
       return use(['append_scratchpad', { note: 'late' }]);
     });
     await work(run);
@@ -432,11 +427,7 @@ describe('research', () => {
     const input = { threadId, supervisorAgentId, workerAgentIds: [workerId], question: 'Why whales?' };
     const run = dataOf<Started>(await app.call(eve.key, 'research.start', input));
     script = byRole(delegating('A'), async () => {
-      const streams = makeStreams(app.streamsNeeds, {
-        ...{ ownerId: eve.id, correlationId: randomUUID(), commandId: randomUUID() },
-        actor: { type: 'system', id: 'test' },
-      });
-      await streams.execute(user, eve.id, erase);
+      await aggregatesOf(eve).execute(user, eve.id, erase);
       return use(['append_scratchpad', { note: 'late' }]);
     });
     await work(run);

@@ -4,16 +4,17 @@ import { KeyedMutex } from '../../src/application/kernel/concurrency/keyed-mutex
 import type { Gateway, Reply, Request } from '../../src/application/gateway/request.js';
 import type { ProjectionControl } from '../../src/application/ports/projection-control.js';
 import { makeGateway, type GatewayNeeds } from '../../src/application/gateway/gateway.js';
+import type { EventSourcing } from '../../src/application/event-sourcing/append.js';
+import { Overloaded } from '../../src/application/faults/errors.js';
+import { Tenants } from '../../src/application/tenancy/tenants.js';
 import { FactRecorder } from '../../src/application/event-sourcing/fact-recorder.js';
 import { builtInHarnesses } from '../../src/application/ports/harnesses.js';
 import { makeKeyMaker } from '../../src/application/access/api-keys.js';
 import { AggregateStore } from '../../src/application/event-sourcing/aggregate-store.js';
 import type { Models } from '../../src/application/ports/models.js';
 import type { EventStore } from '../../src/application/ports/event-store.js';
-import type { PurgeQueue } from '../../src/application/ports/work-queues.js';
 import type { ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { makeLiveFeed } from '../../src/application/event-sourcing/live-feed/live-feed.js';
 import { makeModels } from '../../src/infrastructure/llm/models.js';
@@ -27,14 +28,15 @@ const pepper = Buffer.alloc(32, 7);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const uncounted = { count: () => undefined, observe: () => undefined };
 const noRows: ReadDbs = { for: () => ({ rows: async () => [] }), system: { rows: async () => [] } };
-const noPurges: PurgeQueue = { purge: async () => undefined };
 const noProjections: ProjectionControl = { list: async () => [], rebuild: async () => undefined };
 
 /** The whole application over memory ports, without read models: for commands, in milliseconds. */
 export async function memoryApp({
+  log = new MemoryEventStore(),
   subjects = new MemoryPersonalDataKeys(),
   vault = new MemoryVault(),
   models = makeModels(vault),
+  clock = { now: () => new Date() },
   ...overrides
 }: Partial<GatewayNeeds> & {
   readonly log?: EventStore;
@@ -42,53 +44,38 @@ export async function memoryApp({
   readonly vault?: MemoryVault;
   readonly models?: Models;
 } = {}) {
-  const log = overrides.log ?? new MemoryEventStore();
-  const clock = overrides.clock ?? { now: () => new Date() };
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
-  const keys = makeKeyMaker(pepper);
+  const apiKeys = makeKeyMaker(pepper);
   const working = new MemoryScratchpadStore();
   const live = makeLiveFeed(log);
-  const harnesses = { list: async () => builtInHarnesses };
-  const streamsNeeds = {
-    log,
+  const eventSourcing: EventSourcing = {
+    eventStore: log,
     store,
-    subjects,
+    personalDataKeys: subjects,
     clock,
     metrics: uncounted,
-    queues: new KeyedMutex(),
-    gathered: new FactRecorder(log),
+    commandQueue: new KeyedMutex(() => new Overloaded('eventstore')),
+    facts: new FactRecorder(log),
   };
+  const tenants = new Tenants({ eventSourcing, scratchpadStore: working, live, vault }, noRows);
   const needs: GatewayNeeds = {
-    ...streamsNeeds,
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
-    admissions: [],
-    dbs: noRows,
-    readModels: { waitFor: async () => true },
+    clock,
+    metrics: uncounted,
+    logger: quiet,
+    tenants,
+    watermark: { waitFor: async () => true },
     cursorKey: pepper,
-    shared: {
-      working,
-      live,
-      purges: noPurges,
-      keys,
-      subjects,
-      projections: noProjections,
-      vault,
-      harnesses,
-      models,
-      log: quiet,
-    },
+    services: { apiKeys, models, harnesses: { list: async () => builtInHarnesses } },
+    projections: noProjections,
     ...overrides,
   };
   const gateway = makeGateway(needs);
-  const adminStreams = makeStreams(streamsNeeds, {
-    ownerId: administratorId,
-    actor: { type: 'system', id: 'test' },
-    correlationId: '00000000-0000-4000-8000-000000000000',
-    commandId: 'administrator',
-  });
+  const { aggregates } = tenants.ofSystem(administratorId, 'administrator');
   let adminKey = '';
-  await ensureAdministrator(adminStreams, keys, { write: (key) => (adminKey = key), remove: () => undefined });
-  return { gateway, needs, log, working, live, vault, subjects, store, streamsNeeds, adminKey, call: caller(gateway) };
+  await ensureAdministrator(aggregates, apiKeys, { write: (key) => (adminKey = key), remove: () => undefined });
+  const app = { gateway, needs, models, tenants, eventSourcing, log, working, live, vault, subjects, store, adminKey };
+  return { ...app, call: caller(gateway) };
 }
 
 export type MemoryApp = Awaited<ReturnType<typeof memoryApp>>;
@@ -99,7 +86,7 @@ const caller =
   (token: string | undefined, name: string, input: unknown = {}, more: Partial<Request> = {}): Promise<Reply> => {
     const operation = operations.find((one) => one.name === name);
     if (!operation) throw new Error(`There is no operation ${name}.`);
-    return gateway({ operation, input, token, door: 'rest', ...more });
+    return gateway({ operation, input, principal: { bearer: token }, door: 'rest', ...more });
   };
 
 /** The data of a reply that must have succeeded. */

@@ -1,5 +1,6 @@
+import { within } from '../kernel/concurrency/deadline.js';
 import type { Model, ModelMessage, ToolCall, ToolOffer, ToolResult } from '../ports/models.js';
-import { ConversationFailed, within } from './outcome.js';
+import { ConversationFailed } from './outcome.js';
 import { truncate } from './truncate.js';
 
 /** What a use of a tool came to. */

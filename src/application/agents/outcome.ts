@@ -28,18 +28,3 @@ function failureIn(fault: unknown): Failure {
   if (fault instanceof CredentialMissing) return 'credential_missing';
   throw fault;
 }
-
-/** The outcome of work, or a rejection with the signal's reason as soon as it is aborted. */
-export async function within<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
-  let end = (): void => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    end = () => reject(signal.reason as Error); // Signals of work are aborted with an error.
-    if (signal.aborted) end();
-    signal.addEventListener('abort', end);
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', end);
-  }
-}

@@ -7,7 +7,9 @@ import { create, remove, thread } from '../../domain/thread/thread.js';
 import type { AgentWork } from '../agents/act-as-agent.js';
 import { ConversationFailed } from '../agents/outcome.js';
 import type { Aggregates } from '../event-sourcing/aggregates.js';
+import { systemCommand } from '../event-sourcing/command.js';
 import { derivedUuid } from '../kernel/ids.js';
+import type { TenantLiveFeed } from '../tenancy/tenant-handles.js';
 import type { ResearchNeeds } from './needs.js';
 
 /**
@@ -31,6 +33,7 @@ export interface ClaimedRun {
   readonly run: RunFacts;
   /** What the run's agents know of it. */
   readonly work: AgentWork;
+  readonly live: Pick<TenantLiveFeed, 'follow'>;
   /** The owner's aggregates for one step of the run: each step stores under ids of its own. */
   aggregates(step: string): Aggregates;
   /** Decides at the run's revision. Fails when: the claim is lost → RunEnded. */
@@ -42,9 +45,11 @@ type RunDecision = (state: Research, attempt: number) => Decision<ResearchEvent,
 export function claimedRun(needs: ResearchNeeds, run: RunFacts, signal: AbortSignal): ClaimedRun {
   const { id, ownerId, workspaceId, keyId, scratchpadId, correlationId, attempt } = run;
   const names = ['research', id, String(attempt)];
-  const streamsOf = (step: string) =>
-    needs.streamsOf({ ownerId, correlationId, commandId: derivedUuid(...names, step) });
-  const { aggregates, events } = streamsOf('look');
+  const tenantFor = (step: string) => {
+    const command = systemCommand({ id: derivedUuid(...names, step), correlationId, clock: needs.clock });
+    return needs.tenants.of(ownerId, command);
+  };
+  const { aggregates, events, live } = tenantFor('look');
   const assertClaimed = async () => {
     signal.throwIfAborted();
     if (!isClaimedBy(await aggregates.load(research, id), attempt)) throw new RunEnded('taken');
@@ -54,10 +59,11 @@ export function claimedRun(needs: ResearchNeeds, run: RunFacts, signal: AbortSig
   return {
     run,
     work: { ...owner, door: 'research', names, maxTurns, signal, aggregates, events, assertClaimed },
-    aggregates: (step) => streamsOf(step).aggregates,
+    live,
+    aggregates: (step) => tenantFor(step).aggregates,
 
     async decide(step, decision) {
-      const decided = await streamsOf(step).aggregates.execute(research, id, (state) => decision(state, attempt));
+      const decided = await tenantFor(step).aggregates.execute(research, id, (state) => decision(state, attempt));
       if (!isRefusal(decided)) return undefined;
       if (decided.refused === 'conflict' || decided.refused === 'not_found') throw new RunEnded('taken');
       return decided;

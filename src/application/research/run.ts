@@ -4,6 +4,7 @@ import { researchEvents, type Failure } from '../../domain/research/events.js';
 import { claim, complete, fail, isClaimedBy, isOpen, research } from '../../domain/research/research.js';
 import { toConclusion, type Conclusion } from '../agents/outcome.js';
 import { truncate } from '../agents/truncate.js';
+import { systemCommand } from '../event-sourcing/command.js';
 import type { ResearchWork } from '../ports/work-queues.js';
 import { claimedRun, RunEnded, type ClaimedRun } from './claimed-run.js';
 import type { ResearchNeeds } from './needs.js';
@@ -81,11 +82,12 @@ function report(
 
 /** Claims an open run. Undefined: there is none, another process was first, or the claim found it at its end. */
 async function claimRun(needs: ResearchNeeds, researchId: string) {
-  const first = await needs.firstEvent(`${research.category}-${researchId}`);
+  const [first] = await needs.store.events(`${research.category}-${researchId}`, 0, 1);
   if (first?.type !== 'research.started') return undefined;
   const { ownerId, actor, $correlationId: correlationId } = first.metadata;
   // A random id: each claim is an event of its own, also by a process that claimed before.
-  const { aggregates } = needs.streamsOf({ ownerId, correlationId, commandId: randomUUID() });
+  const command = systemCommand({ id: randomUUID(), correlationId, clock: needs.clock });
+  const { aggregates } = needs.tenants.of(ownerId, command);
   const before = await aggregates.load(research, researchId);
   if (!isOpen(before)) return undefined;
   const reason = await reasonToEnd(before, aggregates);
@@ -101,8 +103,8 @@ async function claimRun(needs: ResearchNeeds, researchId: string) {
 
 /** Aborts the run's signal at its deadline, when another process claims or ends it, and when this process stops. */
 function watchRun(
-  { live, clock }: ResearchNeeds,
-  { run, work }: ClaimedRun,
+  { clock }: ResearchNeeds,
+  { run, work, live }: ClaimedRun,
   position: bigint | undefined,
   ending: AbortController,
   stopping: AbortSignal,
@@ -115,7 +117,7 @@ function watchRun(
   if (stopping.aborted) stop();
 
   const following = (async () => {
-    const selection = { ownerId: run.ownerId, streams: [`${research.category}-${run.id}`], after: position ?? 0n };
+    const selection = { streams: [`${research.category}-${run.id}`], after: position ?? 0n };
     for await (const _ of live.follow(selection, over.signal)) {
       if (!isClaimedBy(await work.aggregates.load(research, run.id), run.attempt)) endWork('taken');
     }
