@@ -1,271 +1,268 @@
-import type { Entry, IndexedEntry, LedgerElements, LedgerAppend } from '../../application/ports/ledger-store.js';
-import type { PadContent } from '../../application/ports/content-store.js';
-import type { PadRef, PadState } from '../../application/ports/pad-keys.js';
+import type { ConnectionEpoch } from '../../application/ports/connection-epoch.js';
+import type { ContentStore, PadContent } from '../../application/ports/content-store.js';
+import type { DirtyPads } from '../../application/ports/dirty-pads.js';
+import type { LedgerRepair } from '../../application/ports/ledger-repair.js';
+import type {
+  Entry,
+  IndexedEntry,
+  LedgerAppend,
+  LedgerElements,
+  LedgerStore,
+} from '../../application/ports/ledger-store.js';
+import type { PadKeys, PadRef } from '../../application/ports/pad-keys.js';
 import type { ScratchpadStore } from '../../application/ports/scratchpad-store.js';
+import * as lists from '../../domain/scratchpad/ledger-list.js';
 
-type Element = Entry | 'lost' | { readonly entryId: string; readonly of: number };
+type List = lists.LedgerList<Entry>;
 
-interface List {
-  readonly clears: number;
-  readonly arranged: number;
-  readonly elements: Element[];
-  /** The clear that began it. */
-  readonly by?: { readonly clearId: string; readonly removed: number };
-}
-
-interface Pad {
+interface StoredPad {
   content: PadContent;
   list: List;
+  /** The clear that began the list, and how many entries it removed. */
+  begunBy: { readonly clearId: string; readonly removed: number } | undefined;
   readonly staged: Map<string, { readonly revision: number; readonly eventId: string; readonly content: string }>;
   readonly cleared: Map<string, List>;
-  readonly keyed: Map<string, LedgerAppend>;
+  readonly appends: Map<string, LedgerAppend>;
 }
 
 const nameOf = ({ ownerId, scratchpadId }: PadRef) => `${ownerId}:${scratchpadId}`;
-const stageOf = (revision: number, eventId: string) => `${revision}:${eventId}`;
-const isEntry = (element: Element | undefined): element is Entry => typeof element === 'object' && 'content' in element;
-const newList = (clears = 0, length = 0): List => ({
-  ...{ clears, arranged: 0 },
-  elements: Array<Element>(length).fill('lost'),
-});
+const stageName = (revision: number, eventId: string) => `${revision}:${eventId}`;
 
-/** Working state for as long as the process lives; the same rules as the Redis one. */
+/** The scratchpad store for as long as the process lives, on the rules of the list as a value. */
 export class MemoryScratchpadStore implements ScratchpadStore {
-  private readonly pads = new Map<string, Pad>();
+  readonly ledger: LedgerStore;
+  readonly content: ContentStore;
+  readonly keys: PadKeys;
+  readonly repair: LedgerRepair;
+  readonly dirtyPads: DirtyPads;
+  readonly epoch: ConnectionEpoch;
+  private readonly pads = new Map<string, StoredPad>();
   private readonly refs = new Map<string, PadRef>();
-  private readonly noted = new Set<string>();
-  private readonly checks = new Set<string>();
-  private connections = 1;
+  private readonly dirty = new Set<string>();
+  private readonly verified = new Set<string>();
+  private epochNumber = 1;
 
-  async create(pad: PadRef, at: string, { clears, length } = { clears: 0, length: 0 }): Promise<void> {
-    if (this.pads.has(nameOf(pad))) return;
-    this.refs.set(nameOf(pad), pad);
-    const content = { revision: 0, content: '', at };
-    this.pads.set(nameOf(pad), {
-      ...{ content, list: newList(clears, length) },
-      ...{ staged: new Map(), cleared: new Map(), keyed: new Map() },
-    });
-  }
-
-  async append(pad: PadRef, entry: Entry, key?: { readonly digest: string }): Promise<LedgerAppend | undefined> {
-    const found = this.pads.get(nameOf(pad));
-    const before = key && found?.keyed.get(entry.id);
-    if (!found || before) return before;
-    this.noted.add(nameOf(pad));
-    const pushed = { index: found.list.elements.push(structuredClone(entry)), clears: found.list.clears };
-    if (key) found.keyed.set(entry.id, { ...pushed, earlier: { at: entry.at, digest: key.digest } });
-    return pushed;
-  }
-
-  async entries(pad: PadRef, after: number, limit: number, clearId?: string): Promise<LedgerElements | undefined> {
-    const found = this.pads.get(nameOf(pad));
-    const list = clearId === undefined ? found?.list : found?.cleared.get(clearId);
-    return list && this.elementsOf(list, after, limit);
-  }
-
-  async latest(pad: PadRef, limit: number, bytes: number): Promise<LedgerElements | undefined> {
-    const list = this.pads.get(nameOf(pad))?.list;
-    if (!list) return undefined;
-    let [count, left] = [0, bytes];
-    for (const element of list.elements.slice(-limit).reverse()) {
-      left -= Buffer.byteLength(JSON.stringify(element));
-      if (left < 0 && count > 0) break;
-      count += 1;
-    }
-    return this.elementsOf(list, list.elements.length - count, count);
-  }
-
-  private elementsOf(list: List, after: number, limit: number): LedgerElements {
-    const page = list.elements
-      .slice(after, after + limit)
-      .map((element, place) => [element, after + place + 1] as const);
-    return {
-      entries: page.flatMap(([element, index]): IndexedEntry[] =>
-        isEntry(element) ? [{ ...structuredClone(element), index }] : [],
-      ),
-      lost: page.flatMap(([element, index]) => (element === 'lost' ? [index] : [])),
-      duplicates: page.flatMap(([element, index]) =>
-        element === 'lost' || isEntry(element) ? [] : [{ ...element, index }],
-      ),
-      length: list.elements.length,
-      holes: gapsIn(list),
-      generation: list.clears,
-      layoutVersion: list.arranged,
-    };
-  }
-
-  async stage(pad: PadRef, revision: number, eventId: string, content: string): Promise<boolean> {
-    const found = this.pads.get(nameOf(pad));
-    found?.staged.set(stageOf(revision, eventId), { revision, eventId, content });
-    if (found) this.noted.add(nameOf(pad));
-    return found !== undefined;
-  }
-
-  async promote(pad: PadRef, revision: number, eventId: string, at: string): Promise<boolean> {
-    const found = this.pads.get(nameOf(pad));
-    const staged = found?.staged.get(stageOf(revision, eventId));
-    if (!found) return false;
-    if (staged && found.content.revision < revision) found.content = { revision, content: staged.content, at };
-    for (const [name, other] of found.staged) if (other.revision <= found.content.revision) found.staged.delete(name);
-    return found.content.revision >= revision;
-  }
-
-  async unstage(pad: PadRef, revision: number, eventId: string): Promise<void> {
-    this.pads.get(nameOf(pad))?.staged.delete(stageOf(revision, eventId));
-  }
-
-  async content(pad: PadRef): Promise<PadContent | undefined> {
-    return this.pads.get(nameOf(pad))?.content;
-  }
-
-  async clearEntries(
-    pad: PadRef,
-    clearId: string,
-  ): Promise<{ readonly count: number; readonly lastEntryId?: string } | undefined> {
-    const found = this.pads.get(nameOf(pad));
-    if (!found) return undefined;
-    if (!found.cleared.has(clearId)) {
-      if (found.list.by?.clearId === clearId) return { count: found.list.by.removed };
-      const removed = found.list.elements.length - gapsIn(found.list);
-      found.cleared.set(clearId, found.list);
-      found.list = { ...newList(found.list.clears + 1), by: { clearId, removed } };
-      this.noted.add(nameOf(pad));
-    }
-    const list = found.cleared.get(clearId) ?? newList();
-    const last = list.elements.at(-1);
-    return { count: list.elements.length - gapsIn(list), ...(isEntry(last) && { lastEntryId: last.id }) };
-  }
-
-  async forgetCleared(pad: PadRef, clearId: string): Promise<void> {
-    this.pads.get(nameOf(pad))?.cleared.delete(clearId);
-  }
-
-  async destroy(pad: PadRef): Promise<number> {
-    const found = this.pads.get(nameOf(pad));
-    this.pads.delete(nameOf(pad));
-    return found ? 2 + found.cleared.size : 0;
-  }
-
-  async exists(pad: PadRef): Promise<boolean> {
-    return this.pads.has(nameOf(pad));
-  }
-
-  async state(pad: PadRef): Promise<PadState> {
-    const found = this.pads.get(nameOf(pad));
-    return {
-      ledger: found && { generation: found.list.clears, length: found.list.elements.length },
-      contentRevision: found?.content.revision,
-      at: found?.content.at ?? '',
-      staged: [...(found?.staged.values() ?? [])].map(({ revision, eventId }) => ({ revision, eventId })),
-      unfinishedClears: [...(found?.cleared.keys() ?? [])],
-      idempotencyKeys: found?.keyed.size ?? 0,
-    };
-  }
-
-  async mend(pad: PadRef, { clears, length }: { readonly clears: number; readonly length: number }): Promise<void> {
-    const found = this.pads.get(nameOf(pad));
-    if (!found || found.list.clears > clears) return;
-    if (found.list.clears < clears) found.list = newList(clears);
-    while (found.list.elements.length < length) found.list.elements.push('lost');
-  }
-
-  async rearrange(
-    pad: PadRef,
-    {
-      generation: clears,
-      length,
-      layoutVersion: arranged,
-    }: Pick<LedgerElements, 'generation' | 'length' | 'layoutVersion'>,
-    order: readonly number[],
-    forget: readonly string[],
-  ): Promise<boolean> {
-    const found = this.pads.get(nameOf(pad));
-    if (!found) return false;
-    const { list, keyed } = found;
-    if (list.clears !== clears || list.arranged !== arranged || list.elements.length !== length) return false;
-    const elements = order.map((index): Element => list.elements[index - 1] ?? 'lost');
-    found.list = { ...list, elements, arranged: arranged + 1 };
-    for (const id of forget) keyed.delete(id);
-    return true;
-  }
-
-  async markRepeated(
-    pad: PadRef,
-    { clears, index, entryId, of }: { clears: number; index: number; entryId: string; of: number },
-  ): Promise<void> {
-    const list = this.pads.get(nameOf(pad))?.list;
-    const element = list?.elements[index - 1];
-    if (list?.clears === clears && isEntry(element) && element.id === entryId)
-      list.elements[index - 1] = { entryId, of };
-  }
-
-  async pruneKeyed(pad: PadRef, keep: number): Promise<void> {
-    const keyed = this.pads.get(nameOf(pad))?.keyed ?? new Map<string, LedgerAppend>();
-    for (const id of [...keyed.keys()].slice(0, Math.max(0, keyed.size - keep))) keyed.delete(id);
-  }
-
-  async touched(limit: number): Promise<readonly PadRef[]> {
-    return [...this.noted].slice(0, limit).flatMap((name) => this.refs.get(name) ?? []);
-  }
-
-  async settled(pad: PadRef): Promise<void> {
-    this.noted.delete(nameOf(pad));
-  }
-
-  async *scan(): AsyncIterable<PadRef> {
-    for (const name of this.pads.keys()) {
-      const ref = this.refs.get(name);
-      if (ref) yield Promise.resolve(ref);
-    }
-  }
-
-  async runId(): Promise<string> {
-    return 'memory';
-  }
-
-  connection(): number {
-    return this.connections;
-  }
-
-  isChecked(pad: PadRef): boolean {
-    return this.checks.has(nameOf(pad));
-  }
-
-  checked(pad: PadRef, connection: number): void {
-    if (connection === this.connections) this.checks.add(nameOf(pad));
+  constructor() {
+    this.ledger = this.ledgerStore();
+    this.content = this.contentStore();
+    this.keys = this.padKeys();
+    this.repair = this.ledgerRepair();
+    this.dirtyPads = this.dirtyPadsPort();
+    this.epoch = this.connectionEpoch();
   }
 
   /** As if the server had come back without what was appended last. */
-  loseTail(pad: PadRef, keep: number): void {
-    const found = this.pads.get(nameOf(pad));
-    for (const element of found?.list.elements.splice(keep) ?? [])
-      if (isEntry(element)) found?.keyed.delete(element.id);
+  loseTail(ref: PadRef, keep: number): void {
+    const pad = this.pads.get(nameOf(ref));
+    if (pad) {
+      for (const element of pad.list.elements.slice(keep)) if (lists.isEntry(element)) pad.appends.delete(element.id);
+      pad.list = { ...pad.list, elements: pad.list.elements.slice(0, keep) };
+    }
     this.reconnect();
   }
 
   /** As if the server had come back without the texts that were staged last. */
-  loseStaged(pad: PadRef): void {
-    this.pads.get(nameOf(pad))?.staged.clear();
+  loseStaged(ref: PadRef): void {
+    this.pads.get(nameOf(ref))?.staged.clear();
     this.reconnect();
   }
 
   /** As if the server had come back with an entry once more that it had lost, right after the `keep`-th. */
-  bringBack(pad: PadRef, keep: number, entry: Entry): void {
-    this.pads.get(nameOf(pad))?.list.elements.splice(keep, 0, entry);
+  bringBack(ref: PadRef, keep: number, entry: Entry): void {
+    const pad = this.pads.get(nameOf(ref));
+    if (pad) pad.list = { ...pad.list, elements: pad.list.elements.toSpliced(keep, 0, entry) };
     this.reconnect();
   }
 
-  /** As if somebody had emptied the server while it ran. */
+  /** As if the server had been emptied while it ran. */
   loseEverything(): void {
     this.pads.clear();
-    this.noted.clear();
+    this.dirty.clear();
   }
 
   /** As if the connection had broken. */
   reconnect(): void {
-    this.connections += 1;
-    this.checks.clear();
+    this.epochNumber += 1;
+    this.verified.clear();
+  }
+
+  private ledgerStore(): LedgerStore {
+    return {
+      append: async (ref, entry, key) => {
+        const pad = this.pads.get(nameOf(ref));
+        const earlier = key && pad?.appends.get(entry.id);
+        if (!pad || earlier) return earlier;
+        this.dirty.add(nameOf(ref));
+        pad.list = lists.append(pad.list, structuredClone(entry));
+        const appended = { index: pad.list.elements.length, generation: pad.list.generation };
+        if (key) pad.appends.set(entry.id, { ...appended, earlier: { at: entry.at, digest: key.digest } });
+        return appended;
+      },
+      read: async (ref, after, limit, clearId) => {
+        const pad = this.pads.get(nameOf(ref));
+        const list = clearId === undefined ? pad?.list : pad?.cleared.get(clearId);
+        return list && elementsOf(list, after, limit);
+      },
+      tail: async (ref, limit, bytes) => {
+        const list = this.pads.get(nameOf(ref))?.list;
+        return list && tailOf(list, limit, bytes);
+      },
+      clear: async (ref, clearId) => {
+        const pad = this.pads.get(nameOf(ref));
+        if (!pad) return undefined;
+        const copy = pad.cleared.get(clearId);
+        if (!copy && pad.begunBy?.clearId === clearId) return { count: pad.begunBy.removed };
+        const removed = copy ?? pad.list;
+        if (!copy) {
+          pad.cleared.set(clearId, removed);
+          pad.begunBy = { clearId, removed: removed.elements.length - lists.holesIn(removed) };
+          pad.list = lists.clear(removed);
+          this.dirty.add(nameOf(ref));
+        }
+        const last = removed.elements.at(-1);
+        const count = removed.elements.length - lists.holesIn(removed);
+        return lists.isEntry(last) ? { count, lastEntryId: last.id } : { count };
+      },
+      dropCleared: async (ref, clearId) => {
+        this.pads.get(nameOf(ref))?.cleared.delete(clearId);
+      },
+    };
+  }
+
+  private contentStore(): ContentStore {
+    return {
+      read: async (ref) => this.pads.get(nameOf(ref))?.content,
+      stage: async (ref, revision, eventId, content) => {
+        const pad = this.pads.get(nameOf(ref));
+        pad?.staged.set(stageName(revision, eventId), { revision, eventId, content });
+        if (pad) this.dirty.add(nameOf(ref));
+        return pad !== undefined;
+      },
+      promote: async (ref, revision, eventId, at) => {
+        const pad = this.pads.get(nameOf(ref));
+        if (!pad) return false;
+        const staged = pad.staged.get(stageName(revision, eventId));
+        if (staged && pad.content.revision < revision) pad.content = { revision, content: staged.content, at };
+        for (const [name, other] of pad.staged) if (other.revision <= pad.content.revision) pad.staged.delete(name);
+        return pad.content.revision >= revision;
+      },
+      unstage: async (ref, revision, eventId) => {
+        this.pads.get(nameOf(ref))?.staged.delete(stageName(revision, eventId));
+      },
+    };
+  }
+
+  private padKeys(): PadKeys {
+    return {
+      create: async (ref, at, extent) => {
+        if (this.pads.has(nameOf(ref))) return;
+        this.refs.set(nameOf(ref), ref);
+        this.pads.set(nameOf(ref), {
+          content: { revision: 0, content: '', at },
+          list: lists.newList(extent),
+          begunBy: undefined,
+          staged: new Map(),
+          cleared: new Map(),
+          appends: new Map(),
+        });
+      },
+      destroy: async (ref) => {
+        const pad = this.pads.get(nameOf(ref));
+        this.pads.delete(nameOf(ref));
+        return pad ? 2 + pad.cleared.size : 0;
+      },
+      exists: async (ref) => this.pads.has(nameOf(ref)),
+      state: async (ref) => {
+        const pad = this.pads.get(nameOf(ref));
+        return {
+          ledger: pad && lists.extentOf(pad.list),
+          contentRevision: pad?.content.revision,
+          at: pad?.content.at ?? '',
+          staged: [...(pad?.staged.values() ?? [])].map(({ revision, eventId }) => ({ revision, eventId })),
+          unfinishedClears: [...(pad?.cleared.keys() ?? [])],
+          idempotencyKeys: pad?.appends.size ?? 0,
+        };
+      },
+    };
+  }
+
+  private ledgerRepair(): LedgerRepair {
+    return {
+      fastForward: async (ref, extent) => {
+        const pad = this.pads.get(nameOf(ref));
+        if (pad) pad.list = lists.fastForward(pad.list, extent);
+      },
+      reorder: async (ref, seen, order, forget) => {
+        const pad = this.pads.get(nameOf(ref));
+        const list = pad && lists.reorder(pad.list, seen, order);
+        if (!list) return false;
+        pad.list = list;
+        for (const id of forget) pad.appends.delete(id);
+        return true;
+      },
+      markDuplicate: async (ref, duplicate) => {
+        const pad = this.pads.get(nameOf(ref));
+        if (pad) pad.list = lists.markDuplicate(pad.list, duplicate);
+      },
+      pruneIdempotencyKeys: async (ref, keep) => {
+        const appends = this.pads.get(nameOf(ref))?.appends ?? new Map<string, LedgerAppend>();
+        for (const id of [...appends.keys()].slice(0, Math.max(0, appends.size - keep))) appends.delete(id);
+      },
+    };
+  }
+
+  private dirtyPadsPort(): DirtyPads {
+    const { pads, refs, dirty } = this;
+    return {
+      take: async (limit) => [...dirty].slice(0, limit).flatMap((name) => refs.get(name) ?? []),
+      markClean: async (ref) => {
+        dirty.delete(nameOf(ref));
+      },
+      async *scan() {
+        for (const name of pads.keys()) {
+          const ref = refs.get(name);
+          if (ref) yield Promise.resolve(ref);
+        }
+      },
+    };
+  }
+
+  private connectionEpoch(): ConnectionEpoch {
+    return {
+      current: () => this.epochNumber,
+      isVerified: (ref) => this.verified.has(nameOf(ref)),
+      markVerified: (ref, epoch) => {
+        if (epoch === this.epochNumber) this.verified.add(nameOf(ref));
+      },
+      serverRunId: async () => 'memory',
+    };
   }
 }
 
-const gapsIn = ({ elements }: List): number => elements.filter((element) => !isEntry(element)).length;
+function tailOf(list: List, limit: number, bytes: number): LedgerElements {
+  let count = 0;
+  let left = bytes;
+  for (const element of list.elements.slice(-limit).reverse()) {
+    left -= Buffer.byteLength(JSON.stringify(element));
+    if (left < 0 && count > 0) break;
+    count += 1;
+  }
+  return elementsOf(list, list.elements.length - count, count);
+}
+
+function elementsOf(list: List, after: number, limit: number): LedgerElements {
+  const page = list.elements.slice(after, after + limit).map((element, place) => [element, after + place + 1] as const);
+  return {
+    entries: page.flatMap(([element, index]): IndexedEntry[] =>
+      lists.isEntry(element) ? [{ ...structuredClone(element), index }] : [],
+    ),
+    lost: page.flatMap(([element, index]) => (element === 'lost' ? [index] : [])),
+    duplicates: page.flatMap(([element, index]) =>
+      element === 'lost' || lists.isEntry(element) ? [] : [{ ...element, index }],
+    ),
+    holes: lists.holesIn(list),
+    layoutVersion: list.layoutVersion,
+    generation: list.generation,
+    length: list.elements.length,
+  };
+}
