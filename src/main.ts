@@ -13,7 +13,8 @@ import { adminKeyFile } from './infrastructure/secrets.js';
 import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
 import { withoutValues } from './interfaces/cli/complaint.js';
 import { UsageError } from './interfaces/cli/usage-error.js';
-import type { Role, Serving } from './composition/serve.js';
+import type { Role } from './composition/roles.js';
+import type { Serving } from './composition/serve.js';
 import { TourFailed } from './interfaces/cli/tour.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { BackendUnavailable } from '../application/faults/errors.js';
 import type { Metrics } from '../application/ports/telemetry.js';
 import type { Brief, ToMain } from './background.js';
-import type { Backends } from './container.js';
+import type { Backends } from './tokens.js';
 import { makeLogger } from '../infrastructure/logger.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import type { Kek } from '../infrastructure/vault/kek-ring.js';

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { BackendUnavailable } from '../application/faults/errors.js';
 import type { Metrics } from '../application/ports/telemetry.js';
-import type { Backends } from './container.js';
+import type { Backends } from './tokens.js';
 import type { Config } from '../infrastructure/config.js';
 import { StartupError } from '../infrastructure/startup-error.js';
 

@@ -1,8 +1,8 @@
 import { administratorId, issueAdministratorKey } from '../application/access/administrator.js';
 import { newId } from '../application/kernel/ids.js';
-import { makeKeyMaker } from '../application/access/api-keys.js';
-import { systemStreams } from '../application/tenancy/tenants.js';
-import { makeContainer, T, type Backends } from './container.js';
+import type { Services } from './bind.js';
+import { makeContainer } from './container.js';
+import { T, type Backends } from './tokens.js';
 import type { Config } from '../infrastructure/config.js';
 import { StartupError } from '../infrastructure/startup-error.js';
 import { makeLogger } from '../infrastructure/logger.js';
@@ -10,23 +10,21 @@ import { addKek, dropOldKeks } from '../infrastructure/secrets.js';
 import type { KekRing } from '../infrastructure/vault/kek-ring.js';
 import { rotateKek } from '../infrastructure/vault/rotate.js';
 import { startBackends } from './serve.js';
-import { purposeKey } from '../application/kernel/installation-keys.js';
 
 type Say = (line: string) => void;
 
 export const migrateOnly = (config: Config, say: Say): Promise<void> =>
-  withBackends(config, say, async ({ container }) => {
-    await container.getAsync(T.database);
+  withBackends(config, say, async (services) => {
+    await services.get(T.database);
     say('The database is up to date.');
   });
 
 /** Another key for the administrator; only the key goes to standard output. */
 export const printAdministratorKey = (config: Config, say: Say, complain: Say): Promise<void> =>
-  withBackends(config, complain, async ({ container }) => {
-    const rootKey = await container.getAsync(T.rootKey);
-    const system = await container.getAsync(T.system);
-    const streams = systemStreams(system, administratorId, newId('key', new Date()));
-    const key = await issueAdministratorKey(streams, makeKeyMaker(purposeKey(rootKey, 'api keys')), new Date());
+  withBackends(config, complain, async (services) => {
+    const [tenants, apiKeys] = [await services.get(T.tenants), await services.get(T.apiKeys)];
+    const { aggregates } = tenants.ofSystem(administratorId, newId('key', new Date()));
+    const key = await issueAdministratorKey(aggregates, apiKeys, new Date());
     if (key === undefined) throw new StartupError('There is no administrator yet: start the server once.');
     say(key);
   });
@@ -39,8 +37,8 @@ export async function rotateVault(config: Config, say: Say, complain: Say): Prom
   await withBackends(
     config,
     complain,
-    async ({ container }, { keks }) => {
-      const [{ system }, kms] = [await container.getAsync(T.database), await container.getAsync(T.kms)];
+    async (services, { keks }) => {
+      const [{ system }, kms] = [await services.get(T.database), await services.get(T.kms)];
       const { kek, credentials, subjectKeys } = await rotateKek(system, keks, kms);
       say(`Everything is wrapped with key ${kek}: ${credentials} credentials and ${subjectKeys} data keys were not.`);
     },
@@ -52,17 +50,17 @@ export async function rotateVault(config: Config, say: Say, complain: Say): Prom
 async function withBackends(
   config: Config,
   say: Say,
-  work: (wired: ReturnType<typeof makeContainer>, backends: Backends) => Promise<void>,
+  work: (services: Services, backends: Backends) => Promise<void>,
   otherKeks: () => KekRing | undefined = () => undefined,
 ): Promise<void> {
   const { backends: started, stop } = await startBackends(config, 'all', say);
   try {
     const backends = { ...started, keks: otherKeks() ?? started.keks };
-    const wired = makeContainer(config, backends, makeLogger({ level: 'warn', fd: 2 }));
+    const services = makeContainer(config, backends, makeLogger({ level: 'warn', fd: 2 }));
     try {
-      await work(wired, backends);
+      await work(services, backends);
     } finally {
-      await wired.close();
+      await services.close();
     }
   } finally {
     await stop();

@@ -1,22 +1,18 @@
 import { administratorId, ensureAdministrator } from '../application/access/administrator.js';
 import { derivedUuid } from '../application/kernel/ids.js';
-import { makeKeyMaker } from '../application/access/api-keys.js';
 import { operations } from '../application/registry.js';
-import { systemStreams } from '../application/tenancy/tenants.js';
-import { makeContainer, T, type Backends } from './container.js';
+import type { Services } from './bind.js';
+import { makeContainer } from './container.js';
+import { partsOf, startedBy, type Part, type Role } from './roles.js';
+import { T, type Backends, type ProcessLogger, type ProcessMetrics } from './tokens.js';
 import type { Config } from '../infrastructure/config.js';
 import { startBackground } from './background.js';
 import { startEmbedded } from '../infrastructure/embedded/embedded.js';
 import { StartupError } from '../infrastructure/startup-error.js';
-import type { makeLogger } from '../infrastructure/logger.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from '../infrastructure/secrets.js';
 import { mcpDoor } from '../interfaces/mcp/door.js';
 import { startRestServer } from '../interfaces/http/server.js';
-import { purposeKey } from '../application/kernel/installation-keys.js';
-
-export const roles = ['all', 'api', 'worker', 'projector'] as const;
-export type Role = (typeof roles)[number];
 
 export const version = '0.1.0';
 
@@ -33,17 +29,19 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
-type Log = ReturnType<typeof makeLogger>;
-type Metrics = ReturnType<typeof makeMetrics>;
-
 /** Starts what a role needs. Throws StartupError with one line when it cannot. */
-export async function serve(config: Config, role: Role, log: Log, say: (line: string) => void): Promise<Serving> {
+export async function serve(
+  config: Config,
+  role: Role,
+  logger: ProcessLogger,
+  say: (line: string) => void,
+): Promise<Serving> {
   const embedded = await startBackends(config, role, say);
   const { backends } = embedded;
   try {
     const running = await (role === 'all'
-      ? startAll(config, backends, log, say)
-      : startRole(config, backends, role, log));
+      ? startAll(config, backends, logger, say)
+      : startRole(config, backends, role, logger));
     return {
       url: running.url,
       adminKeyFile: running.adminKeyFile,
@@ -60,14 +58,19 @@ export async function serve(config: Config, role: Role, log: Log, say: (line: st
 }
 
 /** The door in this thread, everything else in one beside it. */
-async function startAll(config: Config, backends: Backends, log: Log, say: (line: string) => void): Promise<Running> {
+async function startAll(
+  config: Config,
+  backends: Backends,
+  logger: ProcessLogger,
+  say: (line: string) => void,
+): Promise<Running> {
   const metrics = makeMetrics();
   const background = await startBackground(config, backends, metrics, () => {
     say('The background thread ended; so does the server.');
     process.exit(1);
   });
   try {
-    const door = await startParts(config, backends, ['api'], log, metrics);
+    const door = await startParts(config, backends, ['api'], logger, metrics);
     return {
       ...door,
       async stop() {
@@ -107,80 +110,65 @@ function given(url: string | undefined): string {
   return url;
 }
 
-type Part = 'projector' | 'worker' | 'api';
 type Running = Omit<Serving, 'backends'>;
 
-const partsOf: Readonly<Record<Role, readonly Part[]>> = {
-  all: ['projector', 'worker', 'api'],
-  api: ['api'],
-  worker: ['worker'],
-  projector: ['projector'],
-};
-
 /** Starts a role in this thread, on backends that serve. */
-export const startRole = (config: Config, backends: Backends, role: Role, log: Log): Promise<Running> =>
-  startParts(config, backends, partsOf[role], log);
+export const startRole = (config: Config, backends: Backends, role: Role, logger: ProcessLogger): Promise<Running> =>
+  startParts(config, backends, partsOf[role], logger);
 
 export async function startParts(
   config: Config,
   backends: Backends,
   parts: readonly Part[],
-  log: Log,
-  metrics: Metrics = makeMetrics(),
+  logger: ProcessLogger,
+  metrics: ProcessMetrics = makeMetrics(),
 ): Promise<Running> {
-  const { container, close } = makeContainer(config, backends, log, metrics);
-  const has = (part: Part) => parts.includes(part);
+  const services = makeContainer(config, backends, logger, metrics);
   try {
-    if (has('projector')) await container.getAsync(T.projector);
-    if (has('worker')) {
-      await container.getAsync(T.reactions);
-      await container.getAsync(T.purgeWorker);
-      await container.getAsync(T.reaper);
-      await container.getAsync(T.ledgerAuditor);
-      await container.getAsync(T.researchWorker);
-    }
-    const rest = has('api') ? await startApi(config, container, log, metrics) : undefined;
+    for (const part of parts) for (const started of startedBy[part]) await services.get(started);
+    const rest = parts.includes('api') ? await startApi(config, services) : undefined;
     return {
       url: rest?.url,
       adminKeyFile: adminKeyFile(config.home),
       async stop() {
         await rest?.close(graceMs);
-        await close();
-        await log.flush();
+        await services.close();
+        await logger.flush();
       },
     };
   } catch (fault) {
-    await close();
+    await services.close();
     throw fault;
   }
 }
 
-async function startApi(
-  config: Config,
-  container: ReturnType<typeof makeContainer>['container'],
-  log: Log,
-  metrics: Metrics,
-) {
-  const [gateway, authenticate, system, checks, rootKey] = await Promise.all([
-    container.getAsync(T.gateway),
-    container.getAsync(T.authenticate),
-    container.getAsync(T.system),
-    container.getAsync(T.checks),
-    container.getAsync(T.rootKey),
+async function startApi(config: Config, services: Services) {
+  const [gateway, authenticate, checks, logger, exposition] = await Promise.all([
+    services.get(T.gateway),
+    services.get(T.authenticate),
+    services.get(T.checks),
+    services.get(T.logger),
+    services.get(T.metrics),
   ]);
-  const file = adminKeyFile(config.home);
-  const streams = systemStreams(system, administratorId, derivedUuid('administrator'));
-  await ensureAdministrator(streams, makeKeyMaker(purposeKey(rootKey, 'api keys')), {
-    write: (key) => writePrivate(file, `${key}\n`),
-    remove: () => removeFile(file),
-  });
+  await makeAdministrator(config, services);
   const hosts = [config.host, ...(config.mcpHosts ?? [])];
-  const beside = [mcpDoor({ operations, gateway, authenticate, log, version, hosts })];
+  const beside = [mcpDoor({ operations, gateway, authenticate, log: logger, version, hosts })];
   try {
-    return await startRestServer({ operations, gateway, log, checks, exposition: metrics, version, beside }, config);
+    return await startRestServer({ operations, gateway, log: logger, checks, exposition, version, beside }, config);
   } catch (fault) {
     throw notListening(fault, config) ?? fault;
   }
+}
+
+/** Makes the first administrator, whose key is written to this home. */
+async function makeAdministrator(config: Config, services: Services): Promise<void> {
+  const [tenants, apiKeys] = await Promise.all([services.get(T.tenants), services.get(T.apiKeys)]);
+  const file = adminKeyFile(config.home);
+  const { aggregates } = tenants.ofSystem(administratorId, derivedUuid('administrator'));
+  await ensureAdministrator(aggregates, apiKeys, {
+    write: (key) => writePrivate(file, `${key}\n`),
+    remove: () => removeFile(file),
+  });
 }
 
 /** Why the system does not let a server listen there, where that is the reason of this fault. */

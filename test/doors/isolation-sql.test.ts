@@ -5,13 +5,14 @@ import type { Operation } from '../../src/application/operation/operation.js';
 import type { ReadDb, ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
 import { isIdSchema } from '../../src/application/kernel/schemas.js';
-import { makeContainer, T } from '../../src/composition/container.js';
+import { makeContainer } from '../../src/composition/container.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import type { Database } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
 import { startRestServer } from '../../src/interfaces/http/server.js';
 import { startStack, type Stack } from '../support/stack.js';
+import { T } from '../../src/composition/tokens.js';
 
 /**
  * Another server on the same backends, whose SQL has lost the condition on the owner, as if its authors had forgotten it

@@ -10,7 +10,7 @@ import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
 import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
 import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
-import { makeContainer, T, type Backends } from '../../src/composition/container.js';
+import { makeContainer } from '../../src/composition/container.js';
 import { readConfig } from '../../src/infrastructure/config.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
@@ -22,6 +22,7 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { Program } from './rig/program.js';
+import { T, type Backends } from '../../src/composition/tokens.js';
 
 let stack: Stack;
 let system: SystemNeeds;
@@ -83,9 +84,9 @@ async function apiProcess(more: Readonly<Record<string, string>> = {}, backends:
 }
 
 describe('W6 atomicity: a process that dies', () => {
-  const beforeTheCommit = ['before:vault.stage', 'after:vault.stage', 'before:events.append(agent.enrolled)'];
+  const beforeTheCommit = ['before:credentialVault.stage', 'after:credentialVault.stage', 'before:eventStore.append(agent.enrolled)'];
   // What comes after it is the worker's, who dies there in worker-crashes.test.ts.
-  const afterTheCommit = ['after:events.append(agent.enrolled)'];
+  const afterTheCommit = ['after:eventStore.append(agent.enrolled)'];
 
   async function crash(point: string, member: Member, body: Request): Promise<void> {
     const { program, url } = await apiProcess({ PALIMPSEST_CRASH_AT: point });
@@ -116,7 +117,7 @@ describe('W6 atomicity: a process that dies', () => {
     await crash(point, member, body);
     await reapStaged(system, 0);
     expect(await sealedOf(member.userId)).toEqual({});
-    const wasStaged = point !== 'before:vault.stage';
+    const wasStaged = point !== 'before:credentialVault.stage';
     expect(await typesOf(member.userId)).toEqual(wasStaged ? ['agent.enrollment_abandoned'] : []);
     const retried = await enroll(member, body);
     expect(agentIdIn(retried)).toBe(agentIdOf(body.idempotencyKey, wasStaged ? 1 : 0));
@@ -139,7 +140,7 @@ describe('W6 atomicity: a process that dies', () => {
 });
 
 describe('W6 atomicity: a process that dies while it gives way to another submission', () => {
-  it.each(['before:vault.discard', 'after:vault.discard'])('at %s leaves what the other did', async (point) => {
+  it.each(['before:credentialVault.discard', 'after:credentialVault.discard'])('at %s leaves what the other did', async (point) => {
     const member = await stack.user('Ada');
     await enroll(member, request());
     const body = request({ credential: intakeOf('sk-2') });
@@ -374,7 +375,7 @@ describe('crossing enrollments for one provider', () => {
 });
 
 describe('a user who is erased', () => {
-  it.each(['after:events.append(agent.enrolled)', 'after:vault.stage'])(
+  it.each(['after:eventStore.append(agent.enrolled)', 'after:credentialVault.stage'])(
     'while an enrollment died %s leaves no agent and no sealed byte',
     async (point) => {
       const member = await stack.user('Dora');

@@ -60,11 +60,11 @@ function faultsOf(events: readonly StoredEvent[]): readonly string[] {
 
 const points = [
   ...['claimed', 'delegated', 'call_finished', 'completed'].flatMap((step) => [
-    `before:events.append(research.${step})`,
-    `after:events.append(research.${step})`,
+    `before:eventStore.append(research.${step})`,
+    `after:eventStore.append(research.${step})`,
   ]),
-  'after:events.append(thread.created)',
-  'after:working.ledger.append',
+  'after:eventStore.append(thread.created)',
+  'after:ledgerStore.append',
 ];
 
 describe('research whose worker dies', () => {

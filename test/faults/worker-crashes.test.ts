@@ -51,7 +51,7 @@ async function areFinished(left: readonly Left[]): Promise<void> {
   }
 }
 
-const purged = 'events.append(scratchpad.purged)';
+const purged = 'eventStore.append(scratchpad.purged)';
 const effects = [...new Set(leftovers.flatMap((one) => one.effects))].filter((effect) => effect !== purged);
 /** The rest are like these, and looked at in the long form only. */
 const few = ['markRepeated', 'mend', 'rearrange', 'forgetCleared', 'activate', 'purge'];
@@ -71,7 +71,7 @@ describe('what is half done', () => {
 
   it('is finished once, though the worker dies at one effect after the other', async () => {
     const left = [...(await leave(leftovers))];
-    for (const point of new Set([...chosen, 'before:vault.activate', `before:${purged}`, `after:${purged}`])) {
+    for (const point of new Set([...chosen, 'before:credentialVault.activate', `before:${purged}`, `after:${purged}`])) {
       left.push(...(await leave(leftovers.filter((one) => one.effects.some((effect) => point.endsWith(effect))))));
       const victim = await site.program('worker', { PALIMPSEST_CRASH_AT: point });
       expect([point, await victim.ended()]).toEqual([point, 'SIGKILL']);

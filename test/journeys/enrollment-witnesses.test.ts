@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from '../../projections/kit/sql.js';
 import { agentIdOf } from '../../src/application/enrollment/fence.js';
 import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
-import { makeContainer, T } from '../../src/composition/container.js';
+import { makeContainer } from '../../src/composition/container.js';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { readConfig } from '../../src/infrastructure/config.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
@@ -19,6 +19,7 @@ import { envOf } from '../support/program-env.js';
 import { restClient, type RestReply } from '../support/rest-client.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
 import { until } from '../support/until.js';
+import { T } from '../../src/composition/tokens.js';
 
 let stack: Stack;
 let ada: Member;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeContainer, T } from '../../src/composition/container.js';
+import { makeContainer } from '../../src/composition/container.js';
 import { readConfig } from '../../src/infrastructure/config.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
@@ -12,6 +12,7 @@ import { freePort } from '../support/free-port.js';
 import { envOf } from '../support/program-env.js';
 import { restClient } from '../support/rest-client.js';
 import { startStack, type Stack } from '../support/stack.js';
+import { T } from '../../src/composition/tokens.js';
 
 let stack: Stack;
 let folder: string;

@@ -1,4 +1,4 @@
-import type { Backends } from '../../src/composition/container.js';
+import type { Backends } from '../../src/composition/tokens.js';
 
 /** What a process of the product must be told to run on these backends. */
 export const envOf = ({ databaseUrl, eventstoreUrl, redisUrl, keks }: Backends): Readonly<Record<string, string>> => ({

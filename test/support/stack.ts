@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Backends } from '../../src/composition/container.js';
+import type { Role } from '../../src/composition/roles.js';
+import type { Backends } from '../../src/composition/tokens.js';
 import type { Config } from '../../src/infrastructure/config.js';
 import { startEventStore } from '../../src/infrastructure/embedded/eventstore/server.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeKekRing } from '../../src/infrastructure/vault/kek-ring.js';
-import { startRole, type Role } from '../../src/composition/serve.js';
+import { startRole } from '../../src/composition/serve.js';
 import { freshDatabase } from './database.js';
 import { restClient, type RestClient } from './rest-client.js';
 

@@ -1,3 +1,4 @@
+export type { LiveFeed, LiveSelection } from './feed.js';
 import type { EventStore, StoredEvent, Subscription } from '../../ports/event-store.js';
 import type { LiveFeed, LiveSelection } from './feed.js';
 import { FollowerBuffer } from './follower-buffer.js';

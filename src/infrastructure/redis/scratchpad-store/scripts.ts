@@ -44,7 +44,13 @@ export interface PadScripts {
   padReorder(
     content: string,
     entries: string,
-    ...args: readonly [generation: number, layoutVersion: number, length: number, order: string, ...forget: readonly string[]]
+    ...args: readonly [
+      generation: number,
+      layoutVersion: number,
+      length: number,
+      order: string,
+      ...forget: readonly string[],
+    ]
   ): Promise<number>;
   padMarkDuplicate(entries: string, generation: number, index: number, entryId: string, of: number): Promise<number>;
   padTakeDirty(touched: string, audited: string, limit: number): Promise<readonly string[]>;

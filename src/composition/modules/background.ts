@@ -1,0 +1,50 @@
+import { projections } from '../../../projections/index.js';
+import { enrollmentReaction } from '../../application/reactions/enrollments.js';
+import { researchReaction } from '../../application/reactions/research.js';
+import { scratchpadReaction } from '../../application/reactions/scratchpads.js';
+import { runAuditLoop } from '../../application/scratchpad/maintenance/audit-loop.js';
+import type { DecodedEvent } from '../../application/event-sourcing/codec.js';
+import { runAsLeader } from '../../infrastructure/postgres/leader-lease.js';
+import { lockNumbers } from '../../infrastructure/postgres/locks.js';
+import { startProjector } from '../../infrastructure/projector/projector.js';
+import { startReactions } from '../../infrastructure/projector/reactions.js';
+import type { Module } from '../bind.js';
+import { T } from '../tokens.js';
+
+/** How long a reaction may wait for the read models. */
+const positionWaitMs = 10_000;
+
+/** What one process of an installation does at a time: projector, reactions, audits; and the purges of any worker. */
+export const background: Module = (bind, closing) => {
+  bind(T.purgeWorker, [T.purges], (purges) => closing(purges.startWorker()));
+  bind(
+    T.projector,
+    [T.backends, T.eventStore, T.personalDataKeys, T.metrics, T.logger],
+    ({ databaseUrl: url }, events, subjects, metrics, log) =>
+      closing(startProjector({ url, events, subjects, projections, metrics, log })),
+  );
+  bind(
+    T.reactions,
+    [T.backends, T.eventSourcing, T.tenants, T.purges, T.researchQueue, T.watermark, T.logger],
+    ({ databaseUrl: url }, eventSourcing, tenants, { queue: purges }, runs, watermark, log) => {
+      const { eventStore: events, personalDataKeys: subjects, metrics, store } = eventSourcing;
+      const tenantOf = (event: DecodedEvent) => tenants.ofEvent(event);
+      const awaitPosition = (position: bigint) => watermark.waitFor(position, positionWaitMs);
+      const reactions = [
+        scratchpadReaction({ tenantOf, purges, awaitPosition }),
+        enrollmentReaction(tenantOf),
+        researchReaction(tenantOf, runs.queue),
+      ];
+      const saw = (position: bigint) => store.raiseWatermark(position);
+      return closing(startReactions({ url, events, subjects, metrics, reactions, saw, log }));
+    },
+  );
+  bind(
+    T.ledgerAuditor,
+    [T.backends, T.maintenance, T.purges, T.logger],
+    ({ databaseUrl: url }, maintenance, { queue: purges }, logger) => {
+      const lease = { url, lock: lockNumbers.ledgerAuditor, name: 'ledger auditor', log: logger };
+      return closing(runAsLeader(lease, (_, ended) => runAuditLoop({ maintenance, purges, logger }, ended)));
+    },
+  );
+};
