@@ -40,7 +40,11 @@ beforeAll(async () => {
 
 async function enrolled(owner: Made, harness = 'offline'): Promise<string> {
   const reply = await app.call(owner.key, 'agent.enroll', {
-    ...{ harness, name: 'Scout', persona: 'Careful.', model: 'anthropic/m', provider: 'anthropic' },
+    harness,
+    name: 'Scout',
+    persona: 'Careful.',
+    model: 'anthropic/m',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-an-agent' },
     idempotencyKey: randomUUID(),
   });
@@ -96,18 +100,19 @@ const use = (...calls: readonly (readonly [tool: string, input: unknown])[]): Mo
   text: '',
   calls: calls.map(([tool, input], n) => ({ id: `${n}`, tool, input })),
 });
-const turnOf = ({ conversation }: Asked) => conversation.messages.filter(({ role }) => role === 'assistant').length + 1;
-const lastTold = ({ conversation }: Asked): string[] => {
+const turnNumber = ({ conversation }: Asked) =>
+  conversation.messages.filter(({ role }) => role === 'assistant').length + 1;
+const lastAnswers = ({ conversation }: Asked): string[] => {
   const last = conversation.messages.at(-1);
   return last?.role === 'tool' ? last.results.map(({ text }) => text) : [];
 };
-/** A supervisor that delegates these tasks in one turn, then answers with what it was told. */
+/** A supervisor that delegates these tasks in one turn, then answers with their results. */
 const delegating =
   (...tasks: readonly string[]): Script =>
   (asked) =>
-    turnOf(asked) === 1
+    turnNumber(asked) === 1
       ? use(...tasks.map((task) => ['delegate', { task }] as const))
-      : say(lastTold(asked).join('\n'));
+      : say(lastAnswers(asked).join('\n'));
 const byRole =
   (supervisor: Script, worker: Script): Script =>
   (asked, signal) =>
@@ -120,12 +125,10 @@ describe('research', () => {
     expect(refusalOf(pad)).toBe('ok');
     const workers = run.workerAgentIds;
     const again = await app.call(ada.key, 'research.start', {
-      ...{
-        threadId: run.threadId,
-        supervisorAgentId: run.supervisorAgentId,
-        workerAgentIds: workers,
-        question: 'Why?',
-      },
+      threadId: run.threadId,
+      supervisorAgentId: run.supervisorAgentId,
+      workerAgentIds: workers,
+      question: 'Why?',
     });
     expect(dataOf(again)).toMatchObject({ scratchpadId: run.scratchpadId });
   });
@@ -133,20 +136,19 @@ describe('research', () => {
   it('has its agents as authors in it, and each of their conversations in a thread of its own', async () => {
     script = byRole(
       (asked) =>
-        turnOf(asked) === 1
+        turnNumber(asked) === 1
           ? use(
               ['update_scratchpad', { content: 'The plan.' }],
               ['delegate', { task: 'A' }],
               ['delegate', { task: 'B' }],
             )
           : say('So.'),
-      (asked) => (turnOf(asked) === 1 ? use(['append_scratchpad', { note: 'found' }]) : say('done')),
+      (asked) => (turnNumber(asked) === 1 ? use(['append_scratchpad', { note: 'found' }]) : say('done')),
     );
     const run = await started();
     await work(run);
-    expect(await typesOf(run)).toEqual([
-      ...['started', 'claimed', 'delegated', 'delegated', 'call_finished', 'call_finished', 'completed'],
-    ]);
+    const types = ['started', 'claimed', 'delegated', 'delegated', 'call_finished', 'call_finished', 'completed'];
+    expect(await typesOf(run)).toEqual(types);
     const entries = await entriesOf(run);
     expect(entries.map(({ author }) => author.id).sort()).toEqual([...run.workerAgentIds].sort());
     expect(entries.every(({ author }) => author.type === 'agent')).toBe(true);
@@ -160,7 +162,9 @@ describe('research', () => {
       );
       expect(messages.map(({ data }) => [data['role'], (data['author'] as { id: string }).id])).toEqual([
         ['user', run.supervisorAgentId],
-        ...['assistant', 'tool', 'assistant'].map((role) => [role, agentId]),
+        ['assistant', agentId],
+        ['tool', agentId],
+        ['assistant', agentId],
       ]);
     }
     const parent = (await app.log.readStream(`thread-${run.threadId}`)).map(({ type }) => type);
@@ -174,7 +178,7 @@ describe('research', () => {
     let [refused, read] = ['', ''];
     script = byRole(
       (asked) => {
-        if (turnOf(asked) === 1) {
+        if (turnNumber(asked) === 1) {
           return use(
             ['update_scratchpad', { content: 'canary of the plan' }],
             ['append_scratchpad', { note: 'canary of a note' }],
@@ -182,14 +186,14 @@ describe('research', () => {
             ['delegate', { task: 'A' }],
           );
         }
-        if (turnOf(asked) === 2) {
-          refused = lastTold(asked)[2] ?? '';
+        if (turnNumber(asked) === 2) {
+          refused = lastAnswers(asked)[2] ?? '';
           return use(['read_scratchpad', {}]);
         }
-        read = lastTold(asked).join();
+        read = lastAnswers(asked).join();
         return say('So.');
       },
-      (asked) => (turnOf(asked) === 1 ? use(['append_scratchpad', { note: 'canary of a worker' }]) : say('done')),
+      (asked) => (turnNumber(asked) === 1 ? use(['append_scratchpad', { note: 'canary of a worker' }]) : say('done')),
     );
     await work(run);
     const words = ['of its owner', 'of the plan', 'of a note', 'of a worker'].map((end) => `canary ${end}`);
@@ -234,7 +238,7 @@ describe('research', () => {
     script = byRole(
       (asked) => {
         offered.set('supervisor', asked.conversation.tools);
-        return turnOf(asked) === 1 ? use(['delegate', { task: 'A' }]) : say('So.');
+        return turnNumber(asked) === 1 ? use(['delegate', { task: 'A' }]) : say('So.');
       },
       (asked) => {
         offered.set('worker', asked.conversation.tools);
@@ -267,7 +271,7 @@ describe('research', () => {
     expect(await resultsOf(run)).toEqual(['succeeded', 'succeeded', 'succeeded']);
   });
 
-  it('tells the supervisor of each call what became of it, and of none a success that was a failure', async () => {
+  it('gives the supervisor the result of each call, and no failure as a success', async () => {
     script = byRole(delegating('good', 'silent', 'broken', 'endless', 'keyless'), ({ conversation }) => {
       const [first] = conversation.messages;
       switch (first?.role === 'user' ? first.text : '') {
@@ -299,25 +303,21 @@ describe('research', () => {
   });
 
   it('gives mistakes of a model back to it in words', async () => {
-    let told: readonly string[] = [];
+    let answers: readonly string[] = [];
     script = (asked) => {
-      if (turnOf(asked) > 1) return ((told = lastTold(asked)), say('So.'));
+      if (turnNumber(asked) > 1) return ((answers = lastAnswers(asked)), say('So.'));
       return use(
-        ...([
-          ['web_search', {}],
-          ['append_scratchpad', { text: 'x' }],
-          ['append_scratchpad', '{bad'],
-        ] as const),
-        ...([
-          ['delegate', { task: 7 }],
-          ['update_scratchpad', { content: 'x', scratchpadId: 'sp_1' }],
-        ] as const),
+        ['web_search', {}],
+        ['append_scratchpad', { text: 'x' }],
+        ['append_scratchpad', '{bad'],
+        ['delegate', { task: 7 }],
+        ['update_scratchpad', { content: 'x', scratchpadId: 'sp_1' }],
       );
     };
     const run = await started(1);
     await work(run);
-    expect(told).toHaveLength(5);
-    expect(told.every((text) => text.startsWith('error: '))).toBe(true);
+    expect(answers).toHaveLength(5);
+    expect(answers.every((text) => text.startsWith('error: '))).toBe(true);
     expect(await typesOf(run)).toEqual(['started', 'claimed', 'completed']);
     expect(await entriesOf(run)).toEqual([]);
   });
@@ -343,7 +343,7 @@ describe('research', () => {
     expect(await endOf(broken)).toMatchObject({ type: 'research.failed', data: { reason: 'model_failed' } });
   });
 
-  it('fails when a conversation grows beyond what is held of it', async () => {
+  it('fails when a conversation grows beyond its limit in memory', async () => {
     script = () => use(...Array.from({ length: 32 }, () => ['read_scratchpad', {}] as const));
     const run = await started(0);
     const { scratchpadId } = run;
@@ -387,12 +387,11 @@ describe('research', () => {
     script = byRole(delegating('A'), () => say('done'));
     await work(run);
     expect(await resultsOf(run)).toEqual(['worker_lost', 'succeeded']);
-    expect(await typesOf(run)).toEqual([
-      ...['started', 'claimed', 'delegated', 'call_finished', 'claimed', 'delegated', 'call_finished', 'completed'],
-    ]);
+    const attempt = ['claimed', 'delegated', 'call_finished'];
+    expect(await typesOf(run)).toEqual(['started', ...attempt, ...attempt, 'completed']);
   });
 
-  it('is lost at its next step by a process that was replaced', async () => {
+  it('is lost to a process that was replaced at its next step', async () => {
     let go = (): void => undefined;
     const gate = new Promise<void>((resolve) => (go = resolve));
     script = byRole(delegating('A'), async () => (await gate, say('late')));
@@ -407,11 +406,11 @@ describe('research', () => {
     expect((await endOf(run))?.type).toBe('research.claimed');
   });
 
-  it('tells of an agent that was retired meanwhile', async () => {
+  it('records that an agent was retired meanwhile', async () => {
     const run = await started(1);
     const [workerId = ''] = run.workerAgentIds;
     script = byRole(delegating('A'), async (asked) => {
-      if (turnOf(asked) > 1) return say('done');
+      if (turnNumber(asked) > 1) return say('done');
       await aggregatesOf(ada).execute(agent, workerId, (state) => retire(state, 'owner_erased'));
       return use(['append_scratchpad', { note: 'late' }]);
     });
@@ -420,7 +419,7 @@ describe('research', () => {
     expect(await entriesOf(run)).toEqual([]);
   });
 
-  it('ends for its owner who was erased, also when its agents meet that before the eraser comes to it', async () => {
+  it('ends when its owner is erased, also when its agents meet that before the erasure reaches the run', async () => {
     const eve = await memberOf(app, 'Eve');
     const [supervisorAgentId, workerId] = [await enrolled(eve), await enrolled(eve)];
     const threadId = dataOf<Made>(await app.call(eve.key, 'thread.create', { title: 'Plan' })).id;
@@ -434,7 +433,7 @@ describe('research', () => {
     expect(await endOf(run)).toMatchObject({ type: 'research.cancelled', data: { reason: 'owner_erased' } });
   });
 
-  it('tells of a conversation that was deleted under way', async () => {
+  it('records that a conversation was deleted while it ran', async () => {
     const forget = (threadId: unknown) => app.call(ada.key, 'thread.delete', { threadId });
     const run = await started(1);
     script = byRole(delegating('A'), async () => {
@@ -500,11 +499,11 @@ describe('a research that is asked for', () => {
     const [threadId, supervisorAgentId] = [await newThread(), await enrolled(ada)];
     const foreign = await enrolled(bob);
     const inputs = [
-      ...[
-        { threadId, supervisorAgentId: foreign },
-        { threadId, supervisorAgentId: randomUUID() },
-      ],
-      ...[foreign, randomUUID(), 'nonsense'].map((one) => ({ threadId, supervisorAgentId, workerAgentIds: [one] })),
+      { threadId, supervisorAgentId: foreign },
+      { threadId, supervisorAgentId: randomUUID() },
+      { threadId, supervisorAgentId, workerAgentIds: [foreign] },
+      { threadId, supervisorAgentId, workerAgentIds: [randomUUID()] },
+      { threadId, supervisorAgentId, workerAgentIds: ['nonsense'] },
     ];
     const replies = await Promise.all(
       inputs.map((input) => app.call(ada.key, 'research.start', { ...input, question: 'Why?' })),

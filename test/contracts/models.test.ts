@@ -12,9 +12,9 @@ import { makeModels } from '../../src/infrastructure/llm/models.js';
 import { modelServer, type ModelAnswer, type ModelRequest, type ModelServer } from '../support/model-server.js';
 
 const credential = 'sk-canary-of-a-provider';
-const vault = { holds: async () => true, open: async () => new Secret(credential) };
-const mind: ModelConfig = { ownerId: 'user_1', harness: 'native', provider: 'acme', model: 'acme/large' };
-const place = { role: 'worker', workers: 0 } as const;
+const vault = { has: async () => true, open: async () => new Secret(credential) };
+const config: ModelConfig = { ownerId: 'user_1', harness: 'native', provider: 'acme', model: 'acme/large' };
+const role = { role: 'worker', workers: 0 } as const;
 const never = new AbortController().signal;
 
 const note = {
@@ -52,7 +52,7 @@ const dialects: readonly (readonly [Dialect, string, string])[] = [
 ];
 
 describe.each(dialects)('a model of a provider that speaks as %s does', (dialect, path, sent) => {
-  const open = () => makeModels(vault, { acme: { dialect, url: server.url } }).open(mind, place);
+  const open = () => makeModels(vault, { acme: { dialect, url: server.url } }).open(config, role);
   const complete = async (signal = never, asked = conversation) => (await open()).complete(asked, signal);
 
   it('says words', async () => {
@@ -71,7 +71,7 @@ describe.each(dialects)('a model of a provider that speaks as %s does', (dialect
     expect((await complete()).calls).toMatchObject([{ id: 't1', tool: 'web_search' }]);
   });
 
-  it('is told the whole conversation, its own name, and the credential where it belongs', async () => {
+  it('gets the whole conversation, its own name, and the credential where it belongs', async () => {
     answer = () => ({ text: 'Because.', calls: [] });
     await complete();
     const [request] = server.requests;
@@ -100,18 +100,18 @@ describe.each(dialects)('a model of a provider that speaks as %s does', (dialect
     await elsewhere.close();
   });
 
-  it('that does not answer is let go of when the signal says so, with its reason', async () => {
+  it('that does not answer is given up when the signal is aborted, with its reason', async () => {
     answer = () => 'silence';
     const ending = new AbortController();
     const asked = complete(ending.signal);
     const reason = new Error('the deadline');
-    const settled = asked.catch((caught: unknown) => caught);
+    const ended = asked.catch((caught: unknown) => caught);
     const arrived = async () => {
       while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     };
     await arrived();
     ending.abort(reason);
-    expect(await settled).toBe(reason);
+    expect(await ended).toBe(reason);
   });
 
   it('gives back what a model wrote in place of an input, and goes on with it', async () => {
@@ -133,21 +133,21 @@ describe('the models of an installation', () => {
   const models = makeModels(vault, { acme: { dialect: 'openai', url: 'http://127.0.0.1:1' } });
 
   it('run agents of two harnesses, where their provider is known', async () => {
-    expect(await models.unavailableReason(mind)).toBeUndefined();
-    expect(await models.unavailableReason({ ...mind, harness: 'offline', provider: 'nobody' })).toBeUndefined();
-    expect(await models.unavailableReason({ ...mind, provider: 'nobody' })).toBe('provider_not_configured');
-    expect(await models.unavailableReason({ ...mind, harness: 'codex' })).toBe('harness_not_runnable');
+    expect(await models.unavailableReason(config)).toBeUndefined();
+    expect(await models.unavailableReason({ ...config, harness: 'offline', provider: 'nobody' })).toBeUndefined();
+    expect(await models.unavailableReason({ ...config, provider: 'nobody' })).toBe('provider_not_configured');
+    expect(await models.unavailableReason({ ...config, harness: 'codex' })).toBe('harness_not_runnable');
   });
 
   it('need the credential of the owner', async () => {
     const without = makeModels({ has: async () => false, open: async () => undefined }, {});
-    const known = { ...mind, provider: 'anthropic' };
+    const known = { ...config, provider: 'anthropic' };
     expect(await without.unavailableReason(known)).toBe('credential_missing');
-    await expect(without.open(known, place)).rejects.toBeInstanceOf(CredentialMissing);
+    await expect(without.open(known, role)).rejects.toBeInstanceOf(CredentialMissing);
   });
 
-  it('hold one that needs no model: it answers the same conversation alike', async () => {
-    const model = await models.open({ ...mind, harness: 'offline' }, { role: 'supervisor', workers: 2 });
+  it('include one that needs no model: it gives the same conversation the same turn', async () => {
+    const model = await models.open({ ...config, harness: 'offline' }, { role: 'supervisor', workers: 2 });
     const asked = { ...conversation, messages: conversation.messages.slice(0, 1) };
     const said = await model.complete(asked, never);
     expect(said.calls.map(({ tool }) => tool)).toEqual(['update_scratchpad', 'delegate', 'delegate']);
@@ -156,7 +156,7 @@ describe('the models of an installation', () => {
 });
 
 describe('addresses of providers', () => {
-  it('are read with the dialect that each is spoken to in', () =>
+  it('are read with the dialect of each', () =>
     expect(
       parseEndpoints('anthropic=https://a.example/v1/,acme=https://b.example,own=anthropic+http://127.0.0.1:9/v1'),
     ).toEqual({

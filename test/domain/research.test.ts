@@ -7,11 +7,19 @@ import { givenFor } from '../support/given.js';
 const given = givenFor(researches.research);
 const researchId = 'run_1';
 const asked = {
-  ...{ researchId, ownerId: 'user_1', threadId: 'thread_1', scratchpadId: 'sp_1', question: 'Why?' },
-  ...{ supervisorAgentId: 'a1', supervisorThreadId: 'thread_2', workerAgentIds: ['a2'], keyId: 'key_1' },
-  ...{ workspaceId: 'ws_1', limits: { maxTurns: 4, maxCalls: 2, deadlineSeconds: 60 } },
+  researchId,
+  ownerId: 'user_1',
+  threadId: 'thread_1',
+  scratchpadId: 'sp_1',
+  question: 'Why?',
+  supervisorAgentId: 'a1',
+  supervisorThreadId: 'thread_2',
+  workerAgentIds: ['a2'],
+  keyId: 'key_1',
+  workspaceId: 'ws_1',
+  limits: { maxTurns: 4, maxCalls: 2, deadlineSeconds: 60 },
 };
-const begun = '2026-01-01T00:00:00.000Z';
+const startedAt = '2026-01-01T00:00:00.000Z';
 const deadlineAt = '2026-01-01T00:01:00.000Z';
 const started: ResearchEvent = { type: 'research.started', data: { ...asked, deadlineAt } };
 const claimed = (attempt: number): ResearchEvent => ({ type: 'research.claimed', data: { researchId, attempt } });
@@ -33,29 +41,29 @@ const runFailed = (reason: Failure): ResearchEvent => ({ type: 'research.failed'
 const cancelled: ResearchEvent = { type: 'research.cancelled', data: { researchId, reason: 'asked' } };
 
 describe('a run of research', () => {
-  it('starts once, with its deadline', () => given().when(researches.start, asked, begun).then(started));
-  it('is not started twice', () => given(started).when(researches.start, asked, begun).thenRefused('conflict'));
+  it('starts once, with its deadline', () => given().when(researches.start, asked, startedAt).then(started));
+  it('is not started twice', () => given(started).when(researches.start, asked, startedAt).thenRefused('conflict'));
 
-  it('is claimed', () => given(started).when(researches.claim, 0, begun).then(claimed(1)));
+  it('is claimed', () => given(started).when(researches.claim, 0, startedAt).then(claimed(1)));
   it('is claimed once by two who saw the same', () =>
-    given(started, claimed(1)).when(researches.claim, 0, begun).thenRefused('conflict'));
+    given(started, claimed(1)).when(researches.claim, 0, startedAt).thenRefused('conflict'));
   it('that was claimed before has lost the workers that were under way', () =>
     given(started, claimed(1), delegated('c1'), delegated('c2'), succeeded('c1'))
-      .when(researches.claim, 1, begun)
+      .when(researches.claim, 1, startedAt)
       .then(failed('c2', 'worker_lost'), claimed(2)));
   it('is given up after three attempts, with each call finished', () =>
     given(started, claimed(1), claimed(2), claimed(3), delegated('c1'))
-      .when(researches.claim, 3, begun)
+      .when(researches.claim, 3, startedAt)
       .then(failed('c1', 'worker_lost'), runFailed('worker_lost')));
   it('that is claimed after its deadline has failed by it', () =>
     given(started).when(researches.claim, 0, deadlineAt).then(runFailed('deadline_exceeded')));
   it('that has ended is not claimed', () =>
-    given(started, claimed(1), completed).when(researches.claim, 1, begun).thenRefused('conflict'));
-  it('that never was is not claimed', () => given().when(researches.claim, 0, begun).thenRefused('not_found'));
+    given(started, claimed(1), completed).when(researches.claim, 1, startedAt).thenRefused('conflict'));
+  it('that never was is not claimed', () => given().when(researches.claim, 0, startedAt).thenRefused('not_found'));
 
-  it('is completed by whoever holds it', () =>
+  it('is completed by the process that claimed it', () =>
     given(started, claimed(1)).when(researches.complete, 1, 'So.').then(completed));
-  it('is not completed by whoever was replaced', () =>
+  it('is not completed by a process that was replaced', () =>
     given(started, claimed(1), claimed(2)).when(researches.complete, 1, 'So.').thenRefused('conflict'));
   it('is not completed twice', () =>
     given(started, claimed(1), completed).when(researches.complete, 1, 'So.').thenRefused('conflict'));
@@ -86,42 +94,42 @@ describe('a run of research', () => {
 });
 
 describe('a delegated call', () => {
-  const held = [started, claimed(1)];
+  const running = [started, claimed(1)];
 
-  it('is delegated by whoever holds the run', () =>
-    given(...held)
+  it('is delegated by the process that claimed the run', () =>
+    given(...running)
       .when(researches.delegate, 1, call('c1'))
       .then(delegated('c1')));
   it('is delegated once', () =>
-    given(...held, delegated('c1'))
+    given(...running, delegated('c1'))
       .when(researches.delegate, 1, call('c1'))
       .thenNothing());
-  it('is not delegated by whoever was replaced', () =>
-    given(...held, claimed(2))
+  it('is not delegated by a process that was replaced', () =>
+    given(...running, claimed(2))
       .when(researches.delegate, 1, call('c1'))
       .thenRefused('conflict'));
   it('is the last where all of the run were made', () =>
-    given(...held, delegated('c1'), succeeded('c1'), delegated('c2'))
+    given(...running, delegated('c1'), succeeded('c1'), delegated('c2'))
       .when(researches.delegate, 1, call('c3'))
       .thenRefused('precondition_failed'));
   it('has one result', () => {
-    given(...held, delegated('c1'))
+    given(...running, delegated('c1'))
       .when(researches.finishCall, 1, 'c1', undefined)
       .then(succeeded('c1'));
-    given(...held, delegated('c1'), succeeded('c1'))
+    given(...running, delegated('c1'), succeeded('c1'))
       .when(researches.finishCall, 1, 'c1', 'model_failed')
       .thenRefused('conflict');
   });
   it('has a named failure', () =>
-    given(...held, delegated('c1'))
+    given(...running, delegated('c1'))
       .when(researches.finishCall, 1, 'c1', 'turn_limit_reached')
       .then(failed('c1', 'turn_limit_reached')));
   it('that was lost has no other result later', () =>
-    given(...held, delegated('c1'), failed('c1', 'worker_lost'), claimed(2))
+    given(...running, delegated('c1'), failed('c1', 'worker_lost'), claimed(2))
       .when(researches.finishCall, 1, 'c1', undefined)
       .thenRefused('conflict'));
   it('that never was has no result', () =>
-    given(...held)
+    given(...running)
       .when(researches.finishCall, 1, 'c1', undefined)
       .thenRefused('conflict'));
 });

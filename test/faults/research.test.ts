@@ -25,7 +25,11 @@ afterAll(async () => {
 
 async function enrolled(name: string): Promise<string> {
   const { agent } = await ada.done<{ agent: { id: string } }>('POST', '/v1/agents/enroll', {
-    ...{ harness: 'offline', name, persona: null, model: 'm', provider: 'anthropic' },
+    harness: 'offline',
+    name,
+    persona: null,
+    model: 'm',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
   });
   return agent.id;
@@ -54,7 +58,7 @@ function faultsOf(events: readonly StoredEvent[]): readonly string[] {
     ...(endings.includes(events.at(-1)?.type ?? '') ? [] : ['something came after its end']),
     ...(delegated.toSorted().join() === finished.toSorted().join() ? [] : ['calls and results are not one to one']),
     ...(isCompleted || claims === 3 ? [] : [`it failed after ${claims} attempts`]),
-    ...(claims <= 3 ? [] : [`it was taken up ${claims} times`]),
+    ...(claims <= 3 ? [] : [`it was claimed ${claims} times`]),
   ];
 }
 

@@ -14,7 +14,11 @@ afterAll(() => stack.stop());
 
 async function enrolled(owner: Member, name: string): Promise<string> {
   const { data } = await owner.post('/v1/agents/enroll', {
-    ...{ harness: 'offline', name, persona: null, model: 'm', provider: 'anthropic' },
+    harness: 'offline',
+    name,
+    persona: null,
+    model: 'm',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-an-agent' },
     idempotencyKey: randomUUID(),
   });
@@ -22,7 +26,7 @@ async function enrolled(owner: Member, name: string): Promise<string> {
 }
 
 describe('agents with keys of their own', () => {
-  it('write into one scratchpad, each as itself, and are told apart in lists and in the audit trail', async () => {
+  it('write into one scratchpad, each as itself, and can be distinguished in lists and in the audit trail', async () => {
     const thread = (await ada.post('/v1/threads', { title: 'Plan' })).data as Made;
     const scratchpadId = ((await ada.post('/v1/scratchpads', { threadId: thread.id })).data as Made).id;
     const agents = [await enrolled(ada, 'One'), await enrolled(ada, 'Two'), await enrolled(ada, 'Three')];
@@ -43,11 +47,11 @@ describe('agents with keys of their own', () => {
     const listed = (await ada.get('/v1/keys')).data as { agentId: string | null }[];
     expect(listed.map(({ agentId }) => agentId)).toEqual(expect.arrayContaining([null, ...agents]));
     const [agentId = ''] = agents;
-    const told = await until(async () => {
+    const events = await until(async () => {
       const { data } = await ada.get(`/v1/audit/events?actor=${agentId}`);
       return (data as unknown[]).length > 0 ? (data as unknown[]) : undefined;
     });
-    expect(told).toEqual([expect.objectContaining({ actor: expect.objectContaining({ agentId }) as object })]);
+    expect(events).toEqual([expect.objectContaining({ actor: expect.objectContaining({ agentId }) as object })]);
   });
 
   it('cannot be acted as by another tenant', async () => {

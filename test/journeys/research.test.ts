@@ -42,7 +42,11 @@ afterAll(async () => {
 
 async function enrolled(owner: Member, harness: string, name: string): Promise<string> {
   const { data } = await owner.post('/v1/agents/enroll', {
-    ...{ harness, name, persona: null, model: 'anthropic/large', provider: 'anthropic' },
+    harness,
+    name,
+    persona: null,
+    model: 'anthropic/large',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-canary-of-research' },
     idempotencyKey: randomUUID(),
   });
@@ -164,8 +168,8 @@ describe('research with agents that think at a provider', () => {
     const run = await ended(ada, await started(ada, { harness: 'native' }));
     expect(run).toMatchObject({ status: 'completed', answer: 'Without it.' });
     expect(run.calls).toMatchObject([{ status: 'failed', failure: 'model_failed' }]);
-    const told = (await messagesOf(ada, run.supervisorThreadId)).find(({ role }) => role === 'tool');
-    expect(told?.content).toContain('"failure":"model_failed"');
+    const result = (await messagesOf(ada, run.supervisorThreadId)).find(({ role }) => role === 'tool');
+    expect(result?.content).toContain('"failure":"model_failed"');
   });
 
   it('fails by its turns', async () => {
@@ -300,7 +304,7 @@ describe('research that is under way', () => {
     expect(text).not.toContain('whales');
   });
 
-  it('is taken up again when the queue has lost it, and still ends once', async () => {
+  it('is claimed again when the queue has lost it, and still ends once', async () => {
     let isOpen = false;
     answer = async (request) => {
       if (request.turns > 0 || isOpen) return say('Because.');

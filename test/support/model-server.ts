@@ -7,7 +7,7 @@ export interface ModelRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** How many turns of the assistant the conversation holds. */
+  /** Turns of the assistant in the conversation. */
   readonly turns: number;
   /** Names of the tools that are offered. */
   readonly tools: readonly string[];
@@ -56,7 +56,10 @@ async function requestOf(incoming: IncomingMessage): Promise<ModelRequest> {
     tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
   }; // as both dialects have it
   return {
-    ...{ path: incoming.url ?? '', headers: incoming.headers, body, text },
+    path: incoming.url ?? '',
+    headers: incoming.headers,
+    body,
+    text,
     turns: (body.messages ?? []).filter(({ role }) => role === 'assistant').length,
     tools: (body.tools ?? []).map((tool) => tool.name ?? tool.function?.name ?? ''),
   };
@@ -72,7 +75,10 @@ function respond(response: ServerResponse, { path }: ModelRequest, answer: Model
 }
 
 const asMessages = ({ text, calls }: ModelTurn) => ({
-  ...{ id: 'msg', type: 'message', role: 'assistant', model: 'm' },
+  id: 'msg',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
   content: [
     ...(text === '' ? [] : [{ type: 'text', text }]),
     ...calls.map(({ id, tool: name, input }) => ({ type: 'tool_use', id, name, input })),
@@ -82,7 +88,10 @@ const asMessages = ({ text, calls }: ModelTurn) => ({
 });
 
 const asCompletion = ({ text, calls }: ModelTurn) => ({
-  ...{ id: 'cmpl', object: 'chat.completion', created: 1, model: 'm' },
+  id: 'cmpl',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
   choices: [
     {
       index: 0,
@@ -92,7 +101,8 @@ const asCompletion = ({ text, calls }: ModelTurn) => ({
         content: text === '' ? null : text,
         ...(calls.length > 0 && {
           tool_calls: calls.map(({ id, tool: name, input }) => ({
-            ...{ id, type: 'function' },
+            id,
+            type: 'function',
             function: { name, arguments: typeof input === 'string' ? input : JSON.stringify(input) },
           })),
         }),

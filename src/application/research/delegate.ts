@@ -78,4 +78,4 @@ function resultOf(concluded: Conclusion): ToolAnswer {
 }
 
 const duty =
-  'You work on one task of a research. Note what you find with append_scratchpad, for everyone in it; read_scratchpad shows what others noted. When you are done, answer without using a tool: that answer goes to whoever gave you the task.';
+  'You work on one task of a research. Note what you find with append_scratchpad, for everyone in it; read_scratchpad shows what others noted. When you are done, answer without using a tool: that answer goes to your supervisor.';
