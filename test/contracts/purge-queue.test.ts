@@ -111,12 +111,17 @@ describe('the purge of a deleted scratchpad', () => {
     let late = true;
     const laterWriter: typeof working = {
       ...working,
-      // A write that was under way lands right after the first pass has looked.
-      async exists(of) {
-        const isThere = await working.keys.exists(of);
-        if (late) await working.keys.create(of, at);
-        late = false;
-        return isThere;
+      keys: {
+        create: (...of) => working.keys.create(...of),
+        destroy: (of) => working.keys.destroy(of),
+        state: (of) => working.keys.state(of),
+        // A write that was under way lands right after the first pass has looked.
+        async exists(of) {
+          const isThere = await working.keys.exists(of);
+          if (late) await working.keys.create(of, at);
+          late = false;
+          return isThere;
+        },
       },
     };
     await purges.close();

@@ -20,7 +20,7 @@ export const entry = (content = 'seen the shore'): Entry => ({
 });
 
 /** What an empty ledger answers. */
-export const nothing = { entries: [], lost: [], repeats: [], length: 0, gaps: 0, clears: 0, arranged: 0 };
+export const nothing = { entries: [], lost: [], duplicates: [], length: 0, holes: 0, generation: 0, layoutVersion: 0 };
 
 /** What every working state promises. */
 export function describeWorkingState(name: string, open: () => ScratchpadStore): void {
@@ -56,7 +56,7 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
     });
 
     it('takes the first entry right after it was made', async () => {
-      await expect(working.ledger.append(await made(), entry())).resolves.toEqual({ index: 1, clears: 0 });
+      await expect(working.ledger.append(await made(), entry())).resolves.toEqual({ index: 1, generation: 0 });
     });
 
     it('gives entries back as they were appended, with their index', async () => {
@@ -97,7 +97,7 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       await expect(indexes(100, 1_000_000)).resolves.toHaveLength(40);
       await expect(indexes(100, 10_000)).resolves.toEqual([39, 40]);
       await expect(indexes(100, 1)).resolves.toEqual([40]);
-      await expect(working.ledger.tail(pad, 1, 1)).resolves.toMatchObject({ length: 40, clears: 0 });
+      await expect(working.ledger.tail(pad, 1, 1)).resolves.toMatchObject({ length: 40, generation: 0 });
       await expect(working.ledger.tail(newPad(), 10, 1_000)).resolves.toBeUndefined();
     });
 
@@ -191,7 +191,7 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       const last = entry();
       await working.ledger.append(pad, last);
       await expect(working.ledger.clear(pad, 'c1')).resolves.toEqual({ count: 2, lastEntryId: last.id });
-      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, generation: 1 });
       await expect(working.content.read(pad)).resolves.toMatchObject({ content: 'stays' });
       await working.ledger.append(pad, entry('after'));
       await expect(contentsOf(pad)).resolves.toEqual(['after']);
@@ -226,8 +226,8 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       const keyed = entry('once');
       const first = await working.ledger.append(pad, keyed, { digest: 'abc' });
       const again = await working.ledger.append(pad, { ...keyed, at: later }, { digest: 'def' });
-      expect(first).toEqual({ index: 2, clears: 0 });
-      expect(again).toEqual({ index: 2, clears: 0, before: { at, digest: 'abc' } });
+      expect(first).toEqual({ index: 2, generation: 0 });
+      expect(again).toEqual({ index: 2, generation: 0, earlier: { at, digest: 'abc' } });
       await expect(contentsOf(pad)).resolves.toEqual(['before', 'once']);
     });
 
@@ -241,7 +241,7 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       await working.ledger.clear(pad, 'c1');
       await expect(working.ledger.append(pad, keyed, { digest: 'abc' })).resolves.toMatchObject({
         index: 1,
-        clears: 0,
+        generation: 0,
       });
       await expect(contentsOf(pad)).resolves.toEqual([]);
     });
@@ -251,71 +251,71 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       const entries = Array.from({ length: 10 }, (_, n) => ({ ...entry(), at: `2026-01-02T03:04:0${n}.000Z` }));
       for (const one of entries) await working.ledger.append(pad, one, { digest: 'abc' });
       await working.repair.pruneIdempotencyKeys(pad, 3);
-      await expect(working.keys.state(pad)).resolves.toMatchObject({ keyed: 3 });
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ idempotencyKeys: 3 });
       const [first = entry(), last = entry()] = [entries[0], entries[9]];
       await expect(working.ledger.append(pad, last, { digest: 'abc' })).resolves.toMatchObject({ index: 10 });
-      await expect(working.ledger.append(pad, first, { digest: 'abc' })).resolves.toEqual({ index: 11, clears: 0 });
+      await expect(working.ledger.append(pad, first, { digest: 'abc' })).resolves.toEqual({ index: 11, generation: 0 });
     });
 
     it('goes on after the indexes that a lost ledger had given', async () => {
       const pad = newPad();
-      await working.keys.create(pad, at, { clears: 2, length: 2_500 });
-      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 2_501, clears: 2 });
+      await working.keys.create(pad, at, { generation: 2, length: 2_500 });
+      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 2_501, generation: 2 });
       const page = await working.ledger.read(pad, 2_498, 10);
-      expect(page).toMatchObject({ lost: [2_499, 2_500], length: 2_501, gaps: 2_500, clears: 2 });
+      expect(page).toMatchObject({ lost: [2_499, 2_500], length: 2_501, holes: 2_500, generation: 2 });
       expect(page?.entries.map(({ index }) => index)).toEqual([2_501]);
     });
 
     it('is mended once: lost indexes hold nothing, and what is there stays', async () => {
       const pad = await made();
       await working.ledger.append(pad, entry('kept'));
-      await Promise.all([1, 2].map(() => working.repair.fastForward(pad, { clears: 0, length: 3 })));
+      await Promise.all([1, 2].map(() => working.repair.fastForward(pad, { generation: 0, length: 3 })));
       await working.ledger.append(pad, entry('next'));
-      await working.repair.fastForward(pad, { clears: 0, length: 3 });
+      await working.repair.fastForward(pad, { generation: 0, length: 3 });
       await expect(contentsOf(pad)).resolves.toEqual(['kept', 'next']);
-      await expect(working.ledger.read(pad, 0, 10)).resolves.toMatchObject({ lost: [2, 3], length: 4, gaps: 2 });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toMatchObject({ lost: [2, 3], length: 4, holes: 2 });
     });
 
     it('gives a ledger of an earlier era up for one of this, never the other way round', async () => {
       const pad = await made();
       await working.ledger.append(pad, entry('cleared once'));
-      await working.repair.fastForward(pad, { clears: 1, length: 0 });
-      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+      await working.repair.fastForward(pad, { generation: 1, length: 0 });
+      await expect(working.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, generation: 1 });
       await working.ledger.append(pad, entry('kept'));
-      await working.repair.fastForward(pad, { clears: 0, length: 9 });
+      await working.repair.fastForward(pad, { generation: 0, length: 9 });
       await expect(contentsOf(pad)).resolves.toEqual(['kept']);
     });
 
     it('puts its elements in another order, once, and only as long as it is what was read', async () => {
       const pad = await made();
       for (const content of ['one', 'two', 'three']) await working.ledger.append(pad, entry(content));
-      await working.repair.fastForward(pad, { clears: 0, length: 4 });
+      await working.repair.fastForward(pad, { generation: 0, length: 4 });
       const keyed = entry('keyed');
       await working.ledger.append(pad, keyed, { digest: 'd' });
-      const read = { clears: 0, length: 5, arranged: 0 };
-      for (const other of [{ clears: 1 }, { length: 4 }, { arranged: 1 }]) {
+      const read = { generation: 0, length: 5, layoutVersion: 0 };
+      for (const other of [{ generation: 1 }, { length: 4 }, { layoutVersion: 1 }]) {
         await expect(working.repair.reorder(pad, { ...read, ...other }, [1], [])).resolves.toBe(false);
       }
       await expect(working.repair.reorder(pad, read, [5, 0, 0, 2, 3], [keyed.id])).resolves.toBe(true);
       await expect(working.repair.reorder(pad, read, [1], [])).resolves.toBe(false);
       const page = await working.ledger.read(pad, 0, 10);
-      expect(page).toMatchObject({ lost: [2, 3], length: 5, gaps: 2, clears: 0, arranged: 1 });
+      expect(page).toMatchObject({ lost: [2, 3], length: 5, holes: 2, generation: 0, layoutVersion: 1 });
       expect(page?.entries.map(({ index, content }) => [index, content])).toEqual([
         [1, 'keyed'],
         [4, 'two'],
         [5, 'three'],
       ]);
-      await expect(working.ledger.append(pad, keyed, { digest: 'd' })).resolves.toEqual({ index: 6, clears: 0 });
+      await expect(working.ledger.append(pad, keyed, { digest: 'd' })).resolves.toEqual({ index: 6, generation: 0 });
     });
 
     it('moves thousands of elements in one step', async () => {
       const pad = newPad();
-      await working.keys.create(pad, at, { clears: 2, length: 2_500 });
+      await working.keys.create(pad, at, { generation: 2, length: 2_500 });
       await working.ledger.append(pad, entry('last'));
       const order = [2_501, ...Array.from({ length: 2_499 }, () => 0)];
       await working.repair.reorder(pad, { generation: 2, length: 2_501, layoutVersion: 0 }, order, []);
       const page = await working.ledger.read(pad, 0, 2);
-      expect(page).toMatchObject({ length: 2_500, gaps: 2_499, clears: 2, lost: [2] });
+      expect(page).toMatchObject({ length: 2_500, holes: 2_499, generation: 2, lost: [2] });
       expect(page?.entries.map(({ index }) => index)).toEqual([1]);
     });
 
@@ -323,14 +323,14 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       const pad = await made();
       const twice = entry('twice');
       for (const one of [twice, entry('between'), twice]) await working.ledger.append(pad, one);
-      const repeat = { clears: 0, index: 3, entryId: twice.id, of: 1 };
-      await working.repair.markDuplicate(pad, { ...repeat, clears: 1 });
-      await working.repair.markDuplicate(pad, { ...repeat, index: 2 });
-      for (const _ of [1, 2]) await working.repair.markDuplicate(pad, repeat);
+      const duplicate = { generation: 0, index: 3, entryId: twice.id, of: 1 };
+      await working.repair.markDuplicate(pad, { ...duplicate, generation: 1 });
+      await working.repair.markDuplicate(pad, { ...duplicate, index: 2 });
+      for (const _ of [1, 2]) await working.repair.markDuplicate(pad, duplicate);
       await expect(contentsOf(pad)).resolves.toEqual(['twice', 'between']);
       await expect(working.ledger.read(pad, 0, 10)).resolves.toMatchObject({
-        repeats: [{ index: 3, entryId: twice.id, of: 1 }],
-        ...{ length: 3, gaps: 1 },
+        duplicates: [{ index: 3, entryId: twice.id, of: 1 }],
+        ...{ length: 3, holes: 1 },
       });
     });
 
@@ -339,24 +339,34 @@ export function describeWorkingState(name: string, open: () => ScratchpadStore):
       const removed = entry('removed');
       await working.ledger.append(pad, removed);
       await working.ledger.clear(pad, 'c1');
-      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 1, clears: 1 });
+      await expect(working.ledger.append(pad, entry())).resolves.toEqual({ index: 1, generation: 1 });
       await expect(working.ledger.read(pad, 0, 10, 'c1')).resolves.toEqual({
         ...nothing,
         entries: [{ ...removed, index: 1 }],
         length: 1,
       });
-      await expect(working.keys.state(pad)).resolves.toMatchObject({ unfinishedClears: ['c1'], ledger: { clears: 1 } });
+      await expect(working.keys.state(pad)).resolves.toMatchObject({
+        unfinishedClears: ['c1'],
+        ledger: { generation: 1 },
+      });
       await working.ledger.dropCleared(pad, 'c1');
       await expect(working.ledger.read(pad, 0, 10, 'c1')).resolves.toBeUndefined();
       await expect(working.keys.state(pad)).resolves.toMatchObject({ unfinishedClears: [] });
       await working.ledger.clear(pad, 'c1');
-      await expect(working.keys.state(pad)).resolves.toMatchObject({ ledger: { clears: 1, length: 1 } });
+      await expect(working.keys.state(pad)).resolves.toMatchObject({ ledger: { generation: 1, length: 1 } });
     });
 
     it('tells what is staged, until it is promoted or dropped', async () => {
       const pad = await made();
       await expect(working.keys.state(pad)).resolves.toEqual({
-        ...{ ledger: { clears: 0, length: 0 }, contentRevision: 0, at, staged: [], unfinishedClears: [], keyed: 0 },
+        ...{
+          ledger: { generation: 0, length: 0 },
+          contentRevision: 0,
+          at,
+          staged: [],
+          unfinishedClears: [],
+          idempotencyKeys: 0,
+        },
       });
       await working.content.stage(pad, 1, 'e1', 'one');
       await working.content.stage(pad, 2, 'e2', 'two');

@@ -78,12 +78,12 @@ describe('a scratchpad in Redis', () => {
     const scanned = openScratchpadStore(url, { keyPrefix: prefix });
     await scanned.assertDurable();
     const [whole, onlyEntries, onlyContent] = [newPad(), newPad(), newPad()];
-    for (const pad of [whole, onlyEntries, onlyContent]) await scanned.create(pad, at);
+    for (const pad of [whole, onlyEntries, onlyContent]) await scanned.keys.create(pad, at);
     await redis.del(`${prefix}scratchpad:${onlyEntries.ownerId}:${onlyEntries.scratchpadId}:content`);
     await redis.del(`${prefix}scratchpad:${onlyContent.ownerId}:${onlyContent.scratchpadId}:entries`);
     const found = new Set<string>();
-    for await (const { ownerId, scratchpadId } of scanned.scan()) found.add(`${ownerId}:${scratchpadId}`);
-    for (const pad of [whole, onlyEntries, onlyContent]) await scanned.destroy(pad);
+    for await (const { ownerId, scratchpadId } of scanned.dirtyPads.scan()) found.add(`${ownerId}:${scratchpadId}`);
+    for (const pad of [whole, onlyEntries, onlyContent]) await scanned.keys.destroy(pad);
     await scanned.close();
     expect([...found].sort()).toEqual(
       [whole, onlyEntries, onlyContent].map(({ ownerId, scratchpadId }) => `${ownerId}:${scratchpadId}`).sort(),
@@ -118,7 +118,7 @@ describe('a ledger that others read while it changes', () => {
   });
 });
 
-describe('working state behind a bad line', () => {
+describe('the scratchpad store behind a bad line', () => {
   let proxy: TcpProxy;
   let shaky: RedisScratchpadStore;
   let pad: PadRef;
@@ -129,7 +129,7 @@ describe('working state behind a bad line', () => {
     shaky = openScratchpadStore(`redis://${login}127.0.0.1:${proxy.port}/0`, { keyPrefix });
     await shaky.assertDurable();
     pad = newPad();
-    await shaky.create(pad, at);
+    await shaky.keys.create(pad, at);
   });
   afterEach(async () => {
     await shaky.close();
@@ -148,59 +148,59 @@ describe('working state behind a bad line', () => {
 
   it('never sends an append a second time when the reply is lost', async () => {
     proxy.loseNextReply();
-    await expect(shaky.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(shaky.ledger.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
     await untilBack();
     await expect(working.ledger.read(pad, 0, 0)).resolves.toMatchObject({ length: 1 });
   });
 
   it('clears once when the reply is lost and it is asked again', async () => {
-    await shaky.append(pad, entry());
+    await shaky.ledger.append(pad, entry());
     proxy.loseNextReply();
-    await expect(shaky.clearEntries(pad, 'c1')).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(shaky.ledger.clear(pad, 'c1')).rejects.toBeInstanceOf(BackendUnavailable);
     await untilBack();
-    await shaky.append(pad, entry('since'));
-    await expect(shaky.clearEntries(pad, 'c1')).resolves.toMatchObject({ count: 1 });
-    await expect(shaky.entries(pad, 0, 10)).resolves.toMatchObject({ length: 1 });
+    await shaky.ledger.append(pad, entry('since'));
+    await expect(shaky.ledger.clear(pad, 'c1')).resolves.toMatchObject({ count: 1 });
+    await expect(shaky.ledger.read(pad, 0, 10)).resolves.toMatchObject({ length: 1 });
   });
 
   it('says so at once while Redis is away, and works again when it is back', async () => {
     proxy.refuse();
-    await expect(shaky.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
-    await expect(shaky.entries(pad, 0, 10)).rejects.toBeInstanceOf(BackendUnavailable);
-    await expect(shaky.create(newPad(), at)).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(shaky.ledger.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(shaky.ledger.read(pad, 0, 10)).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(shaky.keys.create(newPad(), at)).rejects.toBeInstanceOf(BackendUnavailable);
     await expect(shaky.ping()).rejects.toBeInstanceOf(BackendUnavailable);
     proxy.pass();
     await untilBack();
-    await expect(shaky.append(pad, entry())).resolves.toMatchObject({ index: 1 });
+    await expect(shaky.ledger.append(pad, entry())).resolves.toMatchObject({ index: 1 });
   });
 
   it('has every pad checked again over the next connection', async () => {
-    const before = shaky.connection();
-    shaky.checked(pad, before);
-    expect(shaky.isChecked(pad)).toBe(true);
+    const before = shaky.epoch.current();
+    shaky.epoch.markVerified(pad, before);
+    expect(shaky.epoch.isVerified(pad)).toBe(true);
     proxy.reset();
     await eventually(
-      () => shaky.isChecked(pad),
+      () => shaky.epoch.isVerified(pad),
       (isChecked) => !isChecked,
     );
     await untilBack();
-    shaky.checked(pad, before);
-    expect(shaky.isChecked(pad)).toBe(false);
+    shaky.epoch.markVerified(pad, before);
+    expect(shaky.epoch.isVerified(pad)).toBe(false);
   });
 
   it('gives up a line that fell silent, and works again', async () => {
     proxy.blackHole();
-    const lost = await Promise.allSettled([shaky.append(pad, entry()), shaky.entries(pad, 0, 10)]);
+    const lost = await Promise.allSettled([shaky.ledger.append(pad, entry()), shaky.ledger.read(pad, 0, 10)]);
     expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     proxy.pass();
     await untilBack();
-    expect((await shaky.entries(pad, 0, 10))?.length).toBeLessThanOrEqual(1);
+    expect((await shaky.ledger.read(pad, 0, 10))?.length).toBeLessThanOrEqual(1);
   });
 
   it('stores each of many entries at most once through resets', async () => {
     const results: PromiseSettledResult<LedgerAppend | undefined>[] = [];
     for (let round = 0; round < 5; round += 1) {
-      const appends = Array.from({ length: 20 }, () => shaky.append(pad, entry()));
+      const appends = Array.from({ length: 20 }, () => shaky.ledger.append(pad, entry()));
       if (round % 2 === 1) proxy.reset();
       results.push(...(await Promise.allSettled(appends)));
       await untilBack();
@@ -213,7 +213,7 @@ describe('working state behind a bad line', () => {
 
   it('keeps the text that it was writing out of its errors', async () => {
     proxy.refuse();
-    const failure: unknown = await shaky.append(pad, entry('a secret plan')).catch((error: unknown) => error);
+    const failure: unknown = await shaky.ledger.append(pad, entry('a secret plan')).catch((error: unknown) => error);
     expect(JSON.stringify(inspected(failure))).not.toContain('a secret plan');
   });
 });
@@ -225,7 +225,7 @@ function inspected(failure: unknown): unknown {
   return own.map(([name, value]) => [name, value instanceof Error ? inspected(value) : value]);
 }
 
-describe('a Redis for working state', () => {
+describe('a Redis for scratchpads', () => {
   let server: OwnRedis;
   let admin: Redis;
   let own: RedisScratchpadStore;
@@ -267,57 +267,57 @@ describe('a Redis for working state', () => {
 
   it('acknowledges nothing while it is read-only', async () => {
     const pad = newPad();
-    await own.create(pad, at);
-    await own.stage(pad, 1, 'e1', 'text');
+    await own.keys.create(pad, at);
+    await own.content.stage(pad, 1, 'e1', 'text');
     await admin.replicaof('127.0.0.1', 1);
     const writes = [
-      () => own.create(newPad(), at),
-      () => own.append(pad, entry()),
-      () => own.stage(pad, 1, 'e1', 'text'),
-      () => own.promote(pad, 1, 'e1', at),
-      () => own.clearEntries(pad, 'c1'),
-      () => own.forgetCleared(pad, 'c1'),
-      () => own.destroy(pad),
+      () => own.keys.create(newPad(), at),
+      () => own.ledger.append(pad, entry()),
+      () => own.content.stage(pad, 1, 'e1', 'text'),
+      () => own.content.promote(pad, 1, 'e1', at),
+      () => own.ledger.clear(pad, 'c1'),
+      () => own.ledger.dropCleared(pad, 'c1'),
+      () => own.keys.destroy(pad),
     ];
     const outcomes: unknown[] = [];
     for (const write of writes) outcomes.push(await write().catch((failure: unknown) => failure));
     await admin.replicaof('NO', 'ONE');
     expect(outcomes).toEqual(writes.map(() => expect.any(BackendUnavailable) as unknown));
-    await expect(own.entries(pad, 0, 10)).resolves.toEqual(nothing);
+    await expect(own.ledger.read(pad, 0, 10)).resolves.toEqual(nothing);
   });
 
   it('holds what it acknowledged when it is killed, and tells that it was restarted', async () => {
     const pad = newPad();
-    await own.create(pad, at);
-    const runId = await own.runId();
-    const appends = Array.from({ length: 300 }, () => own.append(pad, entry()));
+    await own.keys.create(pad, at);
+    const runId = await own.epoch.serverRunId();
+    const appends = Array.from({ length: 300 }, () => own.ledger.append(pad, entry()));
     await appends[100];
     await server.kill();
     const outcomes = await Promise.allSettled(appends);
     await server.start();
     const page = await eventually(
-      () => own.entries(pad, 0, 1_000).catch(() => undefined),
+      () => own.ledger.read(pad, 0, 1_000).catch(() => undefined),
       (found) => found !== undefined,
     );
     const acknowledged = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value?.index] : []));
     expect(acknowledged.length).toBeGreaterThan(100);
     expect(page?.entries.map(({ index }) => index)).toEqual(expect.arrayContaining(acknowledged));
-    await expect(own.runId()).resolves.not.toBe(runId);
+    await expect(own.epoch.serverRunId()).resolves.not.toBe(runId);
   });
 
   it('clears everything or nothing when it is killed meanwhile', async () => {
     const pad = newPad();
-    await own.create(pad, at);
-    for (let count = 0; count < 50; count += 1) await own.append(pad, entry());
-    const clearing = own.clearEntries(pad, 'c1').catch(() => undefined);
+    await own.keys.create(pad, at);
+    for (let count = 0; count < 50; count += 1) await own.ledger.append(pad, entry());
+    const clearing = own.ledger.clear(pad, 'c1').catch(() => undefined);
     await server.kill();
     await clearing;
     await server.start();
     const cleared = await eventually(
-      () => own.clearEntries(pad, 'c1').catch(() => undefined),
+      () => own.ledger.clear(pad, 'c1').catch(() => undefined),
       (answer) => answer !== undefined,
     );
     expect(cleared?.count).toBe(50);
-    await expect(own.entries(pad, 0, 10)).resolves.toEqual({ ...nothing, clears: 1 });
+    await expect(own.ledger.read(pad, 0, 10)).resolves.toEqual({ ...nothing, generation: 1 });
   });
 });

@@ -73,7 +73,7 @@ const commands = {
   padFastForward: ['fast-forward', 1],
   padReorder: ['reorder', 2],
   padMarkDuplicate: ['mark-duplicate', 1],
-  padTakeDirty: ['take-dirty', 1],
+  padTakeDirty: ['take-dirty', 2],
   padRead: ['read', 1],
 } as const satisfies Readonly<Record<keyof PadScripts, readonly [script: string, numberOfKeys: number, 'names'?]>>;
 
