@@ -33,13 +33,14 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** Loads modules. A service is made when it is first asked for. */
+/** Loads modules. A service is made when it is first asked for; a later module may bind a token anew. */
 export function load(modules: readonly Module[]): Services {
   const container = new Container({ defaultScope: 'Singleton' });
   const opened: { close(): Promise<void> }[] = [];
   const bind: Bind = (bound, needs, make) => {
     // The tuple types of `needs` and `make` were paired by Bind; the container knows symbols only.
     const untyped = make as (...services: unknown[]) => unknown;
+    if (container.isBound(bound.id)) container.unbind(bound.id);
     container.bind(bound.id).toResolvedValue(
       untyped,
       needs.map(({ id }) => id),

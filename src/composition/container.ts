@@ -11,12 +11,13 @@ import { scratchpads } from './modules/scratchpads.js';
 import { storage } from './modules/storage.js';
 import { T, type Backends, type ProcessLogger } from './tokens.js';
 
-/** Wires everything. */
+/** Wires everything. `more` are loaded last: what they bind stands in place of what was bound before. */
 export function makeContainer(
   config: Config,
   backends: Backends,
   logger: ProcessLogger,
   metrics = makeMetrics(),
+  more: readonly Module[] = [],
 ): Services {
   const given: Module = (bind) => {
     bind(T.config, [], () => config);
@@ -26,5 +27,5 @@ export function makeContainer(
     bind(T.clock, [], () => ({ now: () => new Date() }));
     bind(T.crashPoints, [], () => makeCrashPoints(config.crashAt));
   };
-  return load([given, storage, eventSourcing, scratchpads, enrollment, gateway, research, background]);
+  return load([given, storage, eventSourcing, scratchpads, enrollment, gateway, research, background, ...more]);
 }

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { builtInHarnesses, type Harness, type HarnessRegistry } from '../application/ports/harnesses.js';
+import type { Harness, HarnessRegistry } from '../application/ports/harnesses.js';
 import { slug } from '../application/kernel/schemas.js';
 
 const harnessFile = z.array(
@@ -11,7 +11,7 @@ const harnessFile = z.array(
   }),
 );
 
-/** The file cannot be read, or is not a list of harnesses. */
+/** The file of harnesses cannot be read, or is not a list of them. */
 export class HarnessFileUnreadable extends Error {
   constructor(file: string, why: string) {
     super(`${file} ${why}.`);
@@ -19,25 +19,25 @@ export class HarnessFileUnreadable extends Error {
 }
 
 /**
- * The built-in harnesses, and those of a JSON file: `[{"name", "description"?, "providers": [...] | "any"}]`. The file is
- * read again when it changes, so that a harness can be added while the server runs; one that takes a built-in name
- * replaces it. While the file cannot be read nothing is listed and nothing is enrolled.
+ * Lists the built-in harnesses and those of a JSON file: `[{"name", "description"?, "providers": [...] | "any"}]`. A harness
+ * that takes a built-in name replaces it. The file is read again when it changes, so that a harness can be added while the
+ * server runs. Fails when: the file cannot be read → HarnessFileUnreadable; nothing is enrolled meanwhile.
  */
-export function makeHarnessRegistry(file: string | undefined): HarnessRegistry {
+export function makeHarnessRegistry(builtIn: readonly Harness[], file: string | undefined): HarnessRegistry {
   let known: { readonly version: string; readonly harnesses: readonly Harness[] } | undefined;
   return {
     async list() {
-      if (file === undefined) return builtInHarnesses;
+      if (file === undefined) return builtIn;
       const version = await versionOf(file);
-      if (known?.version !== version) known = { version, harnesses: merged(await readHarnesses(file)) };
+      if (known?.version !== version) known = { version, harnesses: merged(builtIn, await readHarnesses(file)) };
       return known.harnesses;
     },
   };
 }
 
-const merged = (own: readonly Harness[]): readonly Harness[] => {
+const merged = (builtIn: readonly Harness[], own: readonly Harness[]): readonly Harness[] => {
   const names = new Set(own.map(({ name }) => name));
-  return [...builtInHarnesses.filter(({ name }) => !names.has(name)), ...own];
+  return [...builtIn.filter(({ name }) => !names.has(name)), ...own];
 };
 
 async function versionOf(file: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { builtInHarnesses, takesProvider } from '../../src/application/ports/harnesses.js';
+import { builtInHarnesses, takesProvider } from '../../src/application/enrollment/harnesses.js';
 import { HarnessFileUnreadable, makeHarnessRegistry } from '../../src/infrastructure/harness-file.js';
 
 let folder: string;
@@ -13,11 +13,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const write = (value: unknown) => writeFileSync(file, JSON.stringify(value));
-const names = async () => (await makeHarnessRegistry(file).list()).map(({ name }) => name);
+const names = async () => (await makeHarnessRegistry(builtInHarnesses, file).list()).map(({ name }) => name);
 
 describe('the harness registry', () => {
   it('lists what is built in when no file is named', async () =>
-    expect(await makeHarnessRegistry(undefined).list()).toBe(builtInHarnesses));
+    expect(await makeHarnessRegistry(builtInHarnesses, undefined).list()).toBe(builtInHarnesses));
 
   it('lists the harnesses of a file beside those that are built in', async () => {
     write([{ name: 'our-own', providers: ['anthropic'] }]);
@@ -26,13 +26,13 @@ describe('the harness registry', () => {
 
   it('lets a file change what a built-in harness takes', async () => {
     write([{ name: 'codex', providers: 'any' }]);
-    const codex = (await makeHarnessRegistry(file).list()).filter(({ name }) => name === 'codex');
+    const codex = (await makeHarnessRegistry(builtInHarnesses, file).list()).filter(({ name }) => name === 'codex');
     expect(codex).toEqual([{ name: 'codex', description: '', providers: 'any' }]);
   });
 
   it('notices that the file was changed', async () => {
     write([]);
-    const registry = makeHarnessRegistry(file);
+    const registry = makeHarnessRegistry(builtInHarnesses, file);
     const before = (await registry.list()).length;
     write([{ name: 'later', providers: 'any' }]);
     expect((await registry.list()).length).toBe(before + 1);
@@ -51,7 +51,9 @@ describe('the harness registry', () => {
   });
 
   it('lists nothing while the file is missing', async () =>
-    expect(makeHarnessRegistry(join(folder, 'missing.json')).list()).rejects.toThrow(HarnessFileUnreadable));
+    expect(makeHarnessRegistry(builtInHarnesses, join(folder, 'missing.json')).list()).rejects.toThrow(
+      HarnessFileUnreadable,
+    ));
 });
 
 describe('a harness', () => {

@@ -17,7 +17,7 @@ const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () 
 describe('the purge of a deleted scratchpad', () => {
   const prefix = `test-${randomUUID()}`;
   let server: OwnRedis;
-  let working: RedisScratchpadStore;
+  let store: RedisScratchpadStore;
   let redis: Redis;
   let purges: Purges;
   let recorded: string[];
@@ -30,7 +30,7 @@ describe('the purge of a deleted scratchpad', () => {
 
   const options = () => ({
     redisUrl: server.url,
-    working,
+    padKeys: store.keys,
     recordPurged: async ({ scratchpadId }: PadRef) => {
       await recording();
       recorded.push(scratchpadId);
@@ -41,8 +41,8 @@ describe('the purge of a deleted scratchpad', () => {
   });
 
   beforeEach(async () => {
-    working = openScratchpadStore(server.url);
-    await working.assertDurable();
+    store = openScratchpadStore(server.url);
+    await store.assertDurable();
     redis = new Redis(server.url, { disconnectTimeout: 100 });
     redis.on('error', () => undefined); // It is killed on purpose.
     recorded = [];
@@ -51,15 +51,15 @@ describe('the purge of a deleted scratchpad', () => {
   });
   afterEach(async () => {
     await purges.close();
-    await working.close();
+    await store.close();
     await redis.flushall();
     redis.disconnect();
   });
 
   const made = async (): Promise<PadRef> => {
     const pad = newPad();
-    await working.keys.create(pad, at);
-    await working.ledger.append(pad, entry());
+    await store.keys.create(pad, at);
+    await store.ledger.append(pad, entry());
     return pad;
   };
   const jobsLeft = async () => (await redis.keys(`${prefix}:purges:purge-*`)).length;
@@ -75,7 +75,7 @@ describe('the purge of a deleted scratchpad', () => {
     purges.startWorker();
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
-    await expect(working.keys.exists(pad)).resolves.toBe(false);
+    await expect(store.keys.exists(pad)).resolves.toBe(false);
     await eventually(jobsLeft, (jobs) => jobs === 0);
     expect(recorded).toEqual([pad.scratchpadId]);
   });
@@ -97,39 +97,36 @@ describe('the purge of a deleted scratchpad', () => {
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
     await eventually(jobsLeft, (jobs) => jobs === 0);
-    await working.keys.create(pad, at);
+    await store.keys.create(pad, at);
     await purges.queue.purge(pad);
     await eventually(
       () => recorded.length,
       (times) => times === 2,
     );
-    await expect(working.keys.exists(pad)).resolves.toBe(false);
+    await expect(store.keys.exists(pad)).resolves.toBe(false);
   });
 
   it('finds in its second pass what came after the first', async () => {
     const pad = await made();
     let late = true;
-    const laterWriter: typeof working = {
-      ...working,
-      keys: {
-        create: (...of) => working.keys.create(...of),
-        destroy: (of) => working.keys.destroy(of),
-        state: (of) => working.keys.state(of),
-        // A write that was under way lands right after the first pass has looked.
-        async exists(of) {
-          const isThere = await working.keys.exists(of);
-          if (late) await working.keys.create(of, at);
-          late = false;
-          return isThere;
-        },
+    const overtaken: typeof store.keys = {
+      create: (...args) => store.keys.create(...args),
+      destroy: (of) => store.keys.destroy(of),
+      state: (of) => store.keys.state(of),
+      // A write that was in flight lands right after the first pass has looked.
+      async exists(of) {
+        const isThere = await store.keys.exists(of);
+        if (late) await store.keys.create(of, at);
+        late = false;
+        return isThere;
       },
     };
     await purges.close();
-    purges = openPurges({ ...options(), working: laterWriter });
+    purges = openPurges({ ...options(), padKeys: overtaken });
     purges.startWorker();
     await purges.queue.purge(pad);
     await untilRecorded([pad]);
-    await expect(working.keys.exists(pad)).resolves.toBe(false);
+    await expect(store.keys.exists(pad)).resolves.toBe(false);
   });
 
   it('goes on until it could be recorded', async () => {
@@ -189,7 +186,7 @@ describe('the purge of a deleted scratchpad', () => {
       );
     }
     await untilRecorded(pads);
-    const left = await Promise.all(pads.map((pad) => working.keys.exists(pad)));
+    const left = await Promise.all(pads.map((pad) => store.keys.exists(pad)));
     expect(left).toEqual(pads.map(() => false));
   });
 
@@ -202,7 +199,7 @@ describe('the purge of a deleted scratchpad', () => {
     await untilRecorded([pad]);
     await expect(
       eventually(
-        () => working.keys.exists(pad).catch(() => undefined),
+        () => store.keys.exists(pad).catch(() => undefined),
         (answer) => answer !== undefined,
       ),
     ).resolves.toBe(false);

@@ -67,7 +67,7 @@ describe('what a stream knows of a ledger', () => {
     ];
     for (const order of orders) {
       const state = after(...order.flatMap((place) => events[place] ?? []));
-      expect(state.generations).toEqual([{ clears: 1, told: [[1, 2]], lost: [], repeated: [] }]);
+      expect(state.generations).toEqual([{ number: 1, covered: [[1, 2]], lost: [], duplicates: [] }]);
     }
   });
 
@@ -77,26 +77,26 @@ describe('what a stream knows of a ledger', () => {
     );
   });
 
-  it('holds the era of an entry that was told of before the clear it follows', () => {
+  it('has the generation of an entry that was recorded before the clear it follows', () => {
     const state = after(appended(1), appended(1, 1));
     expect(state.generations.map(({ number: clears }) => clears)).toEqual([0, 1]);
     expect(currentGeneration(state).number).toBe(1);
     expect(generationOf(state, 0)?.covered).toEqual([[1, 1]]);
   });
 
-  it('counts the entries of an era without those that were lost or repeated', () => {
-    const repeated: LedgerEvent = {
+  it('counts the entries of a generation without the lost and the duplicate ones', () => {
+    const duplicate: LedgerEvent = {
       type: 'scratchpad.entry_repeated',
       data: { scratchpadId, clears: 0, entryId: 'ent_0_1', index: 5, of: 1 },
     };
-    const state = after(appended(1), appended(6), lost(2, 3), repeated, lost(5, 5));
+    const state = after(appended(1), appended(6), lost(2, 3), duplicate, lost(5, 5));
     expect(entriesIn(currentGeneration(state))).toBe(3);
     expect(entriesIn(currentGeneration(after()))).toBe(0);
   });
 
-  it('forgets an era once its end is recorded, and its losses with it', () => {
+  it('forgets a generation once its end is recorded, and its losses with it', () => {
     const state = after(appended(1), lost(1, 1), cleared(1));
     expect(generationOf(state, 0)).toBeUndefined();
-    expect(currentGeneration(state)).toEqual({ clears: 1, told: [], lost: [], repeated: [] });
+    expect(currentGeneration(state)).toEqual({ number: 1, covered: [], lost: [], duplicates: [] });
   });
 });

@@ -5,6 +5,7 @@ import type { Operation } from '../../src/application/operation/operation.js';
 import type { ReadDb, ReadDbs } from '../../src/application/ports/read-models.js';
 import { operations } from '../../src/application/registry.js';
 import { isIdSchema } from '../../src/application/kernel/schemas.js';
+import type { Module } from '../../src/composition/bind.js';
 import { makeContainer } from '../../src/composition/container.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
@@ -25,13 +26,13 @@ async function startForgetful({ backends }: Stack, dbsOf: (database: Database) =
     ...{ host: '127.0.0.1', port: 0, home: '', logLevel: 'silent' as const, keks: undefined },
     ...{ eventstoreUrl: undefined, databaseUrl: undefined, redisUrl: undefined },
   };
-  const { container, close } = makeContainer(config, backends, log, metrics);
   const forgetful = (database: Database): ReadDbs => {
     const dbs = dbsOf(database);
     return { for: (ownerId) => withoutOwner(dbs.for(ownerId)), system: withoutOwner(dbs.system) };
   };
-  container.rebind(T.dbs).toResolvedValue(forgetful, [T.database]);
-  const [gateway, checks] = await Promise.all([container.getAsync(T.gateway), container.getAsync(T.checks)]);
+  const forgetfulDbs: Module = (bind) => bind(T.dbs, [T.database], forgetful);
+  const { get, close } = makeContainer(config, backends, log, metrics, [forgetfulDbs]);
+  const [gateway, checks] = await Promise.all([get(T.gateway), get(T.checks)]);
   const needs = { operations, gateway, log, checks, exposition: metrics, version: '' };
   const server = await startRestServer(needs, config);
   return {

@@ -1,3 +1,4 @@
+import { Tenants } from '../../src/application/tenancy/tenants.js';
 import { z } from 'zod';
 import type { Caller } from '../../src/application/access/caller.js';
 import { makeGateway } from '../../src/application/gateway/gateway.js';
@@ -214,29 +215,15 @@ export async function startStand(
   const authenticate = async (token: string | undefined) => (token === undefined ? undefined : callers[token]);
   const gateway = makeGateway({
     authenticate,
-    admissions: [],
-    dbs: { for: () => absent(), system: absent() },
-    readModels: { waitFor: async (position) => position <= 10n },
-    cursorKey: Buffer.alloc(32),
-    shared: {
-      ...{
-        log,
-        working: absent(),
-        live: absent(),
-        purges: absent(),
-        keys: absent(),
-        subjects: absent(),
-        projections: absent(),
-      },
-      ...{ vault: absent(), harnesses: absent(), models: absent() },
-    },
-    log: absent(),
-    store: absent(),
-    subjects: absent(),
     clock: { now: () => new Date(0) },
     metrics,
-    queues: new KeyedMutex(),
-    gathered: absent(),
+    logger: log,
+    // Its operations use nothing of a tenant.
+    tenants: new Tenants(absent(), { for: () => absent(), system: absent() }),
+    watermark: { waitFor: async (position) => position <= 10n },
+    cursorKey: Buffer.alloc(32),
+    services: absent(),
+    projections: absent(),
   });
   const beside = [mcpDoor({ operations, gateway, authenticate, log, version: '1.2.3', hosts: ['agents.example'] })];
   const needs = { operations, gateway, log, checks, exposition: metrics, version: '1.2.3', beside };

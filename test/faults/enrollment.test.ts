@@ -9,9 +9,14 @@ import { enrollAgent } from '../../src/application/operations/agent/enroll-agent
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
 import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
-import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
+import type { EventSourcing } from '../../src/application/event-sourcing/append.js';
 import { makeContainer } from '../../src/composition/container.js';
+import type { CredentialVault } from '../../src/application/ports/credential-vault.js';
+import type { Module } from '../../src/composition/bind.js';
 import { readConfig } from '../../src/infrastructure/config.js';
+import { openEventStore } from '../../src/infrastructure/eventstore/event-store.js';
+import { makeMetrics } from '../../src/infrastructure/metrics.js';
+import { makePostgresVault } from '../../src/infrastructure/vault/postgres-vault.js';
 import { makeLogger } from '../../src/infrastructure/logger.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { envOf } from '../support/program-env.js';
@@ -25,7 +30,8 @@ import { Program } from './rig/program.js';
 import { T, type Backends } from '../../src/composition/tokens.js';
 
 let stack: Stack;
-let system: SystemNeeds;
+let eventSourcing: EventSourcing;
+let vault: CredentialVault;
 let database: Database;
 let folder: string;
 let closeSystem: () => Promise<void>;
@@ -35,8 +41,8 @@ beforeAll(async () => {
   const { databaseUrl: url, keks } = stack.backends;
   const log = makeLogger({ level: 'silent' });
   const wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder, LOG_LEVEL: 'silent' }), stack.backends, log);
-  system = await wired.container.getAsync(T.system);
-  closeSystem = wired.close;
+  [eventSourcing, vault] = [await wired.get(T.eventSourcing), await wired.get(T.vault)];
+  closeSystem = () => wired.close();
   database = openDatabase({ url, kek: await rootKeyOf(url, keks), log });
 });
 afterAll(async () => {
@@ -61,7 +67,7 @@ const enrollOrNothing = (client: RestClient, body: unknown): Promise<RestReply |
 const agentIdIn = (reply: RestReply): string => (reply.data as { agent: { id: string } }).agent.id; // as declared
 
 const eventsOf = async (ownerId: string) =>
-  (await system.log.readAll(undefined, 1_000_000)).filter(
+  (await eventSourcing.eventStore.readAll(undefined, 1_000_000)).filter(
     ({ type, metadata }) => type.startsWith('agent.') && metadata['ownerId'] === ownerId,
   );
 const typesOf = async (ownerId: string) => (await eventsOf(ownerId)).map(({ type }) => type);
@@ -72,7 +78,8 @@ const sealedOf = async (ownerId: string): Promise<Readonly<Record<string, number
   return Object.fromEntries((outcome?.rows ?? []).map(({ status, count }) => [String(status), Number(count)]));
 };
 /** What the owner's agents get. */
-const keyInUse = async (ownerId: string) => (await usableCredentials(system).open(ownerId, 'anthropic'))?.reveal();
+const keyInUse = async (ownerId: string) =>
+  (await usableCredentials(eventSourcing.store, vault).open(ownerId, 'anthropic'))?.reveal();
 
 /** A process of the product on these backends, reached through its port. */
 async function apiProcess(more: Readonly<Record<string, string>> = {}, backends: Backends = stack.backends) {
@@ -84,7 +91,11 @@ async function apiProcess(more: Readonly<Record<string, string>> = {}, backends:
 }
 
 describe('W6 atomicity: a process that dies', () => {
-  const beforeTheCommit = ['before:credentialVault.stage', 'after:credentialVault.stage', 'before:eventStore.append(agent.enrolled)'];
+  const beforeTheCommit = [
+    'before:credentialVault.stage',
+    'after:credentialVault.stage',
+    'before:eventStore.append(agent.enrolled)',
+  ];
   // What comes after it is the worker's, who dies there in worker-crashes.test.ts.
   const afterTheCommit = ['after:eventStore.append(agent.enrolled)'];
 
@@ -106,7 +117,7 @@ describe('W6 atomicity: a process that dies', () => {
     const retried = await enroll(member, { ...body, credential: intakeOf('sk-2') });
     expect([retried.status, retried.body['replayed']]).toEqual([201, undefined]);
     expect(await keyInUse(member.userId)).toBe('sk-2');
-    await reapStaged(system, 0);
+    await reapStaged({ eventSourcing, vault }, 0);
     expect(await sealedOf(member.userId)).toEqual({ active: 1 });
     expect(await typesOf(member.userId)).toEqual(['agent.enrolled']);
   });
@@ -115,7 +126,7 @@ describe('W6 atomicity: a process that dies', () => {
     const member = await stack.user('Ada');
     const body = request();
     await crash(point, member, body);
-    await reapStaged(system, 0);
+    await reapStaged({ eventSourcing, vault }, 0);
     expect(await sealedOf(member.userId)).toEqual({});
     const wasStaged = point !== 'before:credentialVault.stage';
     expect(await typesOf(member.userId)).toEqual(wasStaged ? ['agent.enrollment_abandoned'] : []);
@@ -132,7 +143,7 @@ describe('W6 atomicity: a process that dies', () => {
     const retried = await enroll(member, { ...body, credential: intakeOf('sk-2') });
     expect(retried.body).toMatchObject({ replayed: true });
     await until(async () => ((await keyInUse(member.userId)) === 'sk-1' ? true : undefined));
-    await reapStaged(system, 0);
+    await reapStaged({ eventSourcing, vault }, 0);
     expect(await sealedOf(member.userId)).toEqual({ active: 1 });
     expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled')).toEqual(['agent.enrolled']);
     expect((await enroll(member, request({ credential: { mode: 'reference' } }))).status).toBe(201);
@@ -140,36 +151,39 @@ describe('W6 atomicity: a process that dies', () => {
 });
 
 describe('W6 atomicity: a process that dies while it gives way to another submission', () => {
-  it.each(['before:credentialVault.discard', 'after:credentialVault.discard'])('at %s leaves what the other did', async (point) => {
-    const member = await stack.user('Ada');
-    await enroll(member, request());
-    const body = request({ credential: intakeOf('sk-2') });
-    const { program, url } = await apiProcess({ PALIMPSEST_CRASH_AT: point });
-    const ended = program.ended();
-    // It has seen that nobody was first, and cannot seal before somebody is.
-    const holder = await database.connect();
-    await holder.query('begin; lock table palimpsest.sealed_credentials in share mode');
-    const dying = enrollOrNothing(restClient(url, member.key), body);
-    await until(async () => {
-      const { rowCount } = await holder.query(
-        "select from pg_locks where relation = 'palimpsest.sealed_credentials'::regclass and not granted",
-      );
-      return rowCount === 0 ? undefined : true;
-    });
-    const theirs = { ...body, credential: { mode: 'reference' } };
-    const first = await enroll(member, theirs);
-    await holder.query('commit');
-    await holder.end();
-    expect([first.status, await dying, await ended]).toEqual([201, undefined, 'SIGKILL']);
+  it.each(['before:credentialVault.discard', 'after:credentialVault.discard'])(
+    'at %s leaves what the other did',
+    async (point) => {
+      const member = await stack.user('Ada');
+      await enroll(member, request());
+      const body = request({ credential: intakeOf('sk-2') });
+      const { program, url } = await apiProcess({ PALIMPSEST_CRASH_AT: point });
+      const ended = program.ended();
+      // It has seen that nobody was first, and cannot seal before somebody is.
+      const holder = await database.connect();
+      await holder.query('begin; lock table palimpsest.sealed_credentials in share mode');
+      const dying = enrollOrNothing(restClient(url, member.key), body);
+      await until(async () => {
+        const { rowCount } = await holder.query(
+          "select from pg_locks where relation = 'palimpsest.sealed_credentials'::regclass and not granted",
+        );
+        return rowCount === 0 ? undefined : true;
+      });
+      const theirs = { ...body, credential: { mode: 'reference' } };
+      const first = await enroll(member, theirs);
+      await holder.query('commit');
+      await holder.end();
+      expect([first.status, await dying, await ended]).toEqual([201, undefined, 'SIGKILL']);
 
-    expect((await enroll(member, body)).code).toBe('conflict');
-    const again = await enroll(member, theirs);
-    expect([again.body['replayed'], agentIdIn(again)]).toEqual([true, agentIdIn(first)]);
-    expect(await keyInUse(member.userId)).toBe('sk-1');
-    await reapStaged(system, 0);
-    expect(await sealedOf(member.userId)).toEqual({ active: 1 });
-    expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(2);
-  });
+      expect((await enroll(member, body)).code).toBe('conflict');
+      const again = await enroll(member, theirs);
+      expect([again.body['replayed'], agentIdIn(again)]).toEqual([true, agentIdIn(first)]);
+      expect(await keyInUse(member.userId)).toBe('sk-1');
+      await reapStaged({ eventSourcing, vault }, 0);
+      expect(await sealedOf(member.userId)).toEqual({ active: 1 });
+      expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(2);
+    },
+  );
 });
 
 describe('W6 atomicity and W11 fail-closed: a backend that fails', () => {
@@ -223,7 +237,7 @@ describe('W6 atomicity and W11 fail-closed: a backend that fails', () => {
       expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(1);
       if (reply.status === 201) expect(agentIdIn(retried)).toBe(agentIdIn(reply));
       await until(async () => ((await keyInUse(member.userId)) === 'sk-1' ? true : undefined));
-      await reapStaged(system, 0);
+      await reapStaged({ eventSourcing, vault }, 0);
       expect(await sealedOf(member.userId)).toEqual({ active: 1 });
     },
   );
@@ -273,12 +287,15 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
       eventstoreUrl: via(proxies.eventstore, eventstoreUrl),
       databaseUrl: via(proxies.postgres, databaseUrl),
     };
-    wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, makeLogger({ level: 'silent' }));
-    const { container } = wired;
-    const [vault, log] = [await container.getAsync(T.vault), await container.getAsync(T.eventLog)];
-    (await container.rebindAsync(T.vault)).toConstantValue(stepping('vault', vault));
-    (await container.rebindAsync(T.eventLog)).toConstantValue(stepping('log', log));
-    gateway = await container.getAsync(T.gateway);
+    const stepped: Module = (bind, closing) => {
+      bind(T.vault, [T.database, T.kms], ({ system }, kms) => stepping('vault', makePostgresVault(system, kms)));
+      bind(T.eventStore, [T.backends, T.logger], ({ eventstoreUrl: url }, log) =>
+        stepping('log', closing(openEventStore(url, log))),
+      );
+    };
+    const logger = makeLogger({ level: 'silent' });
+    wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, logger, makeMetrics(), [stepped]);
+    gateway = await wired.get(T.gateway);
   });
   afterAll(async () => {
     await wired.close();
@@ -304,7 +321,8 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
   /** Authenticated before, so that the step is the first to meet the fault. */
   const submitterOf = async ({ key }: Member) => {
     const submit = async (input: unknown) =>
-      (await gateway({ operation: enrollAgent, input, token: key, door: 'rest', respondAsync: true })).result;
+      (await gateway({ operation: enrollAgent, input, principal: { bearer: key }, door: 'rest', respondAsync: true }))
+        .result;
     await until(async () => (isRefusal(await submit(request({ harness: 'unheard-of' }))) ? true : undefined));
     return submit;
   };
@@ -329,7 +347,7 @@ describe('W6 atomicity: a backend that goes away between two steps', () => {
     });
     expect(retried).toMatchObject(committed === 1 ? { replayed: true } : { data: { result: 'enrolled' } });
     await until(async () => ((await keyInUse(member.userId)) === 'sk-1' ? true : undefined));
-    await reapStaged(system, 0);
+    await reapStaged({ eventSourcing, vault }, 0);
     expect(await sealedOf(member.userId)).toEqual({ active: 1 });
     expect((await typesOf(member.userId)).filter((type) => type === 'agent.enrolled').length).toBe(1);
   });
@@ -386,7 +404,7 @@ describe('a user who is erased', () => {
       await dying;
       expect((await member.delete(`/v1/users/${member.userId}`)).status).toBe(200);
       await until(async () => {
-        await reapStaged(system, 0);
+        await reapStaged({ eventSourcing, vault }, 0);
         const [types, sealed] = [await typesOf(member.userId), await sealedOf(member.userId)];
         const isRetired = !types.includes('agent.enrolled') || types.includes('agent.retired');
         return isRetired && Object.keys(sealed).length === 0 ? true : undefined;
@@ -465,7 +483,7 @@ describe('a storm of submissions', () => {
     expect(fresh.length).toBeLessThanOrEqual(keys);
     const correlationId = /"correlationId":"[^"]+"/;
     expect(new Set(conflicts.map(({ reply }) => reply.text.replace(correlationId, ''))).size).toBe(1);
-    while ((await reapStaged(system, 0)) > 0);
+    while ((await reapStaged({ eventSourcing, vault }, 0)) > 0);
     const [left] = await database.system.run(sql`
       select count(*)::int as count from palimpsest.credential_versions where status = 'staged'`);
     expect(left?.rows).toEqual([{ count: 0 }]);

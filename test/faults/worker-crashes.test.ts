@@ -71,7 +71,12 @@ describe('what is half done', () => {
 
   it('is finished once, though the worker dies at one effect after the other', async () => {
     const left = [...(await leave(leftovers))];
-    for (const point of new Set([...chosen, 'before:credentialVault.activate', `before:${purged}`, `after:${purged}`])) {
+    for (const point of new Set([
+      ...chosen,
+      'before:credentialVault.activate',
+      `before:${purged}`,
+      `after:${purged}`,
+    ])) {
       left.push(...(await leave(leftovers.filter((one) => one.effects.some((effect) => point.endsWith(effect))))));
       const victim = await site.program('worker', { PALIMPSEST_CRASH_AT: point });
       expect([point, await victim.ended()]).toEqual([point, 'SIGKILL']);

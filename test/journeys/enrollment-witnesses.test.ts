@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from '../../projections/kit/sql.js';
 import { agentIdOf } from '../../src/application/enrollment/fence.js';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
+import { Command } from '../../src/application/event-sourcing/command.js';
+import { OwnerFirstEvents } from '../../src/application/event-sourcing/first-event.js';
 import { makeContainer } from '../../src/composition/container.js';
 import type { Fence } from '../../src/domain/agent/events.js';
 import { readConfig } from '../../src/infrastructure/config.js';
@@ -315,18 +316,21 @@ describe('W4 harness refusals', () => {
 /** Stores an enrollment like an agent's under another key, with another fence than this version would record. */
 async function recordTwin(ownerId: string, agentId: string, key: string, other: Partial<Fence>): Promise<void> {
   const config = readConfig({ PALIMPSEST_HOME: folder, LOG_LEVEL: 'silent' });
-  const { container, close } = makeContainer(config, stack.backends, makeLogger({ level: 'silent' }));
+  const { get, close } = makeContainer(config, stack.backends, makeLogger({ level: 'silent' }));
   try {
-    const system = await container.getAsync(T.system);
-    const [event] = await system.log.readStream(`agent-${agentId}`);
+    const eventSourcing = await get(T.eventSourcing);
+    const [event] = await eventSourcing.eventStore.readStream(`agent-${agentId}`);
     const twinId = agentIdOf(key, 0);
     const recorded = event?.data as { readonly fence: Fence }; // as agent.enrolled declares
     const fence = { ...recorded.fence, key, outcome: twinId, ...other };
     const data = { ...recorded, name: 'Researcher', persona: 'Reads.', agentId: twinId, fence };
-    const commandId = randomUUID();
-    const actor = { type: 'user' as const, id: ownerId };
-    const streams = makeStreams(system, { ownerId, actor, correlationId: randomUUID(), commandId });
-    await streams.begin(`agent-${twinId}`, { type: 'agent.enrolled', data, id: randomUUID() });
+    const who = { actor: { type: 'user' as const, id: ownerId }, author: { type: 'key' as const, id: '' } };
+    const command = new Command({ ...who, correlationId: randomUUID(), clock: eventSourcing.clock });
+    await new OwnerFirstEvents(eventSourcing, ownerId, command).appendFirst(`agent-${twinId}`, {
+      type: 'agent.enrolled',
+      data,
+      id: randomUUID(),
+    });
   } finally {
     await close();
   }

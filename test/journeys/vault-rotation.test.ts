@@ -63,7 +63,7 @@ describe('palimpsest vault rotate', () => {
     const backends = { ...stack.backends, keks: makeKekRing(second) };
     const log = makeLogger({ level: 'silent' });
     const wired = makeContainer(readConfig({ PALIMPSEST_HOME: folder }), backends, log);
-    const vault = await wired.container.getAsync(T.vault);
+    const vault = await wired.get(T.vault);
     expect((await vault.open(ada.userId, 'anthropic'))?.reveal()).toBe('sk-kept');
     await wired.close();
   });

@@ -8,7 +8,7 @@ import type { EventSourcing } from '../../src/application/event-sourcing/append.
 import { Overloaded } from '../../src/application/faults/errors.js';
 import { Tenants } from '../../src/application/tenancy/tenants.js';
 import { FactRecorder } from '../../src/application/event-sourcing/fact-recorder.js';
-import { builtInHarnesses } from '../../src/application/ports/harnesses.js';
+import { builtInHarnesses } from '../../src/application/enrollment/harnesses.js';
 import { makeKeyMaker } from '../../src/application/access/api-keys.js';
 import { AggregateStore } from '../../src/application/event-sourcing/aggregate-store.js';
 import type { Models } from '../../src/application/ports/models.js';

@@ -1,5 +1,5 @@
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
-import { takesProvider } from '../ports/harnesses.js';
+import { takesProvider } from './harnesses.js';
 import type { Enrollment, EnrollmentContext } from './enrollment.js';
 
 /** Refuses a well-formed enrollment that cannot be done now: unknown harness, provider not accepted, no credential. */

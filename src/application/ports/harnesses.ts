@@ -1,4 +1,4 @@
-/** What an agent can run in, and the providers whose credentials it takes. */
+/** A program that agents run in, and the providers whose credentials it takes. */
 export interface Harness {
   readonly name: string;
   readonly description: string;
@@ -6,23 +6,7 @@ export interface Harness {
   readonly providers: readonly string[] | 'any';
 }
 
-/** The harnesses that can be enrolled into, now. Throws when it cannot tell (then nothing is enrolled). */
+/** The harnesses that agents can be enrolled into now. Fails when: it cannot know them; then nothing is enrolled. */
 export interface HarnessRegistry {
   list(): Promise<readonly Harness[]>;
 }
-
-/** The harnesses that the product itself knows. Teams add their own by configuration. */
-export const builtInHarnesses: readonly Harness[] = [
-  { name: 'native', description: 'The built-in tool loop over a model provider.', providers: 'any' },
-  { name: 'offline', description: 'Deterministic, without a model: for tests and rehearsals.', providers: 'any' },
-  { name: 'claude-code', description: 'Claude Code.', providers: ['anthropic', 'bedrock', 'vertex'] },
-  { name: 'codex', description: 'Codex CLI.', providers: ['openai', 'azure'] },
-  {
-    name: 'opencode',
-    description: 'opencode.',
-    providers: ['anthropic', 'openai', 'google', 'openrouter', 'mistral', 'groq', 'xai', 'bedrock', 'azure', 'ollama'],
-  },
-];
-
-export const takesProvider = ({ providers }: Harness, provider: string): boolean =>
-  providers === 'any' || providers.includes(provider);

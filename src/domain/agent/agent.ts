@@ -4,8 +4,8 @@ import { refuse } from '../kernel/refusal.js';
 import type { AgentEvent, Fence } from './events.js';
 
 /**
- * An agent's stream is also the fence of its enrollment: its id derives from the idempotency key, so that the first event
- * decides for every tenant and process who enrolled, or that nobody did.
+ * An agent and the fence of its enrollment. Invariant: its id derives from the idempotency key, so the first event of its
+ * stream decides for every tenant and process who enrolled, or that nobody did (docs/flows.md#enroll-agent).
  */
 export type Agent =
   | { readonly status: 'absent' | 'abandoned' }
@@ -41,13 +41,13 @@ type DataOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type 
 export const enroll = (state: Agent, data: DataOf<'agent.enrolled'>): Decision<AgentEvent, 'conflict'> =>
   state.status === 'absent' ? [{ type: 'agent.enrolled', data }] : refuse('conflict');
 
-/** Gives an enrollment up that never came to its event. One that did cannot be given up any more. */
+/** Abandons an enrollment that has no event. Fails when: the agent is enrolled → `conflict`. */
 export const abandon = (state: Agent, data: DataOf<'agent.enrollment_abandoned'>): Decision<AgentEvent, 'conflict'> => {
   if (state.status === 'absent') return [{ type: 'agent.enrollment_abandoned', data }];
   return state.status === 'abandoned' ? [] : refuse('conflict');
 };
 
-/** Retiring twice is one wish granted once. */
+/** Retires an agent; retiring again changes nothing. */
 export const retire = (state: Agent, reason: DataOf<'agent.retired'>['reason']): Decision<AgentEvent, 'not_found'> => {
   if (state.status === 'retired') return [];
   return state.status === 'enrolled'
@@ -55,17 +55,17 @@ export const retire = (state: Agent, reason: DataOf<'agent.retired'>['reason']):
     : refuse('not_found');
 };
 
-/** Is it enrolled, by this owner, and not retired? */
+/** Answers whether the agent is enrolled, by this owner, and not retired. */
 export const isLive = (state: Agent, ownerId: string): boolean =>
   state.status === 'enrolled' && state.ownerId === ownerId;
 
-/** Who submits under a key that was used before, and what. */
+/** A submission under a key that was used before. */
 export type Submission = Pick<Fence, 'principal' | 'scope' | 'digest' | 'digestForm' | 'replayMode'>;
 
 /**
- * May this submission be answered with the recorded outcome? In the order of the contract: replay mode, scope and digest
- * are equal; the submitter may read the agent now; the submitter is the recorded actor. One answer for every "no", so
- * that it identifies nothing that is recorded.
+ * Decides whether a submission is answered with the recorded outcome: replay mode, scope and digest are equal; the
+ * submitter may read the agent now; the submitter is the recorded actor (docs/flows.md#replay-of-an-enrollment).
+ * Fails when: any of these does not hold → `conflict`, without a reason, so that it identifies nothing that is recorded.
  */
 export const replay = (
   state: Agent,

@@ -3,16 +3,16 @@ import type { EventOf } from '../kernel/aggregate.js';
 import { personal, personalText } from '../kernel/personal.js';
 import type { Upcasts } from '../kernel/upcast.js';
 
-/** How an agent's credential is named: one that its owner keeps already, or a value taken in with the enrollment. */
+/** Where an agent's credential comes from: one that its owner keeps already, or a value taken in with the enrollment. */
 export const credentialModes = ['reference', 'intake'] as const;
 
 /**
- * Who may have a recorded outcome answered again. An enrollment is always `actor-bound`; `shared` is what the envelope
- * knows besides, kept so that a record of another mode can be told from this one.
+ * Who may have a recorded outcome answered again. An enrollment is always `actor-bound`; `shared` is here so that a record
+ * of another mode does not pass for this one.
  */
 export const replayModes = ['actor-bound', 'shared'] as const;
 
-/** What was asked for once under a key, so that a second submission can be told from another request (E7). */
+/** What was submitted first under an idempotency key, so that a retry can be distinguished from another request. */
 const fenceSchema = z.object({
   operation: z.string(),
   key: z.string(),
@@ -43,13 +43,13 @@ export const agentEvents = {
     credentialVersionId: z.string().nullable(),
     fence: fenceSchema,
   }),
-  /** Somebody was answered a recorded outcome again; nothing was changed by it. */
+  /** A recorded outcome was answered again; nothing was changed by it. */
   'agent.enrollment_replayed': z.object({
     agentId: z.string(),
     principal: z.string(),
     fence: z.object({ operation: z.string(), key: z.string(), eventId: z.string() }),
   }),
-  /** Stands where `agent.enrolled` would: whoever began this enrollment can no longer finish it. */
+  /** Takes the place of `agent.enrolled`: the process that began this enrollment can no longer finish it. */
   'agent.enrollment_abandoned': z.object({ agentId: z.string(), credentialVersionId: z.string() }),
   'agent.retired': z.object({ agentId: z.string(), reason: z.enum(['owner_erased']) }),
 };

@@ -4,8 +4,8 @@ import { refuse } from '../kernel/refusal.js';
 import type { CredentialEvent } from './events.js';
 
 /**
- * What became of an owner's credential for a provider after it was first taken in (which `agent.enrolled` tells).
- * Positions are decimal text, as the store's are beyond what a number holds.
+ * An owner's credential for a provider after its first intake, which `agent.enrolled` records.
+ * Why positions are decimal text: the event store's exceed the exact range of a number.
  */
 export interface Credential {
   /** Position of the enrollment whose rotation was noted last. */
@@ -25,13 +25,13 @@ export const credential: Aggregate<Credential, CredentialEvent> = {
 
 type DataOf<Type extends CredentialEvent['type']> = Extract<CredentialEvent, { type: Type }>['data'];
 
-/** Noting a rotation twice, or one that a later one has overtaken, is nothing new. */
+/** Records a rotation, unless that one or a later one is recorded. */
 export const rotate = (state: Credential, data: DataOf<'credential.rotated'>): Decision<CredentialEvent> =>
   isLater(data.position, state.rotatedAt) ? [{ type: 'credential.rotated', data }] : [];
 
 /**
- * `latest` is the position of the latest version there is, or undefined when there is none. Deleting what was deleted
- * already is one wish granted once.
+ * Deletes the versions up to `latest`, the position of the latest version (undefined: there is none). Deleting again changes
+ * nothing. Fails when: there never was a version → `not_found`.
  */
 export const remove = (
   state: Credential,

@@ -13,7 +13,7 @@ export interface DomainEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What an evolution may know of an event besides its data: its id, its place in the stream, when it happened (RFC 3339). */
+/** What `evolve` gets of an event besides its data. `at` is RFC 3339. */
 export interface EventFacts {
   readonly id: string;
   readonly revision: number;
@@ -21,8 +21,8 @@ export interface EventFacts {
 }
 
 /**
- * A stream's meaning: `evolve` has one entry per event type, so a forgotten type is a compile error.
- * States are plain JSON values, so that they can be snapshot.
+ * Folds the events of a stream into a state. `evolve` has one entry per event type, so a forgotten type is a compile error.
+ * Invariant: states are plain JSON values. Why: they are stored as snapshots.
  */
 export interface Aggregate<State, Event extends DomainEvent> {
   /** Stream names are `{category}-{id}`. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Who acted: a person's key, an agent, or the system itself (reactions, workers). */
+/** The actor of an event: a person's key, an agent, or the system itself (reactions, workers). */
 export const actorSchema = z.object({
   type: z.enum(['user', 'agent', 'system']),
   id: z.string(),
   keyId: z.string().optional(),
-  /** The agent that the key acts as; `id` is then still the user whose agent it is. */
+  /** The agent that the key acts as; `id` is still its owner's user id. */
   agentId: z.string().optional(),
 });
 export type Actor = Readonly<z.output<typeof actorSchema>>;

@@ -1,4 +1,4 @@
-/** The closed list of ways to say no (02-interfaces, "Envelope"). Doors translate them; nothing adds to them. */
+/** The closed list of refusals. Doors translate them to their protocol; operations declare which ones they answer. */
 export const refusalCodes = [
   'validation_failed',
   'authentication_failed',
@@ -14,13 +14,13 @@ export const refusalCodes = [
 
 export type RefusalCode = (typeof refusalCodes)[number];
 
-/** One thing wrong with an input: where, and which rule it breaks. Never the value that was sent. */
+/** A fault in an input: where, and which rule it breaks. Invariant: never the value that was sent. */
 export interface Issue {
   readonly param: string;
   readonly rule: string;
 }
 
-/** A "no" as a value. `reason` narrows a code for programs, `facts` are extra numbers or ids a caller may act on. */
+/** A refusal as a value. `reason` narrows a code for programs, `facts` are numbers or ids that a caller may act on. */
 export interface Refusal<Code extends RefusalCode = RefusalCode> {
   readonly refused: Code;
   readonly message: string;
@@ -46,7 +46,7 @@ const messages: Readonly<Record<RefusalCode, string>> = {
 
 type Details = Omit<Refusal, 'refused' | 'message'>;
 
-/** Says no: `return refuse('conflict', 'This thread already has a scratchpad.')`. Without words, the code's own sentence. */
+/** Makes a refusal: `refuse('conflict', 'This thread already has a scratchpad.')`. Without a message, the code's own. */
 export const refuse = <Code extends RefusalCode>(
   code: Code,
   message: string = messages[code],

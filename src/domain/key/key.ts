@@ -1,8 +1,7 @@
 import type { Aggregate } from '../kernel/aggregate.js';
 import type { Decision } from '../kernel/decision.js';
 import { refuse } from '../kernel/refusal.js';
-import type { PadRole } from '../kernel/roles.js';
-import type { Role } from '../kernel/roles.js';
+import type { PadRole, Role } from '../kernel/roles.js';
 import type { KeyEvent } from './events.js';
 
 export type Key =
@@ -48,7 +47,7 @@ export const create = (
 ): Decision<KeyEvent, 'conflict'> =>
   state.status === 'absent' ? [{ type: 'key.created', data }] : refuse('conflict', 'This key exists already.');
 
-/** Revoking twice is one wish granted once. */
+/** Revokes a key; revoking again changes nothing. */
 export const revoke = (state: Key): Decision<KeyEvent, 'not_found'> => {
   if (state.status === 'absent') return refuse('not_found');
   return state.status === 'active' ? [{ type: 'key.revoked', data: { keyId: state.id } }] : [];

@@ -10,7 +10,7 @@ interface Lease {
   readonly expiresAt: string;
 }
 
-/** Who works on what: leases by the digest of their subject, so that no word of a ledger is in an event. */
+/** Leases on work. Why by the digest of their subject: no word of a ledger is in an event. */
 export interface Claims {
   readonly leases: Readonly<Record<string, Lease>>;
 }
@@ -19,7 +19,7 @@ export const claims: Aggregate<Claims, ClaimEvent> = {
   category: 'scratchpad_claims',
   initial: { leases: {} },
   evolve: {
-    // What has run out is dropped here, so that the state never holds more than what is open.
+    // Leases that ran out are dropped here, so that the state does not grow with the stream.
     'scratchpad.claim_taken': ({ leases }, { subjectSha256, holder, entryId, expiresAt }, { at }) => ({
       leases: {
         ...Object.fromEntries(Object.entries(leases).filter(([, lease]) => lease.expiresAt > at)),
@@ -33,11 +33,11 @@ type Claim = Extract<ClaimEvent, { type: 'scratchpad.claim_taken' }>['data'];
 
 const nameOf = ({ type, id }: Claim['holder']): string => `${type} ${id}`;
 
-/** Takes a lease, or the holder's own again for longer. While another holds it, it is a conflict: work is not done twice. */
+/** Takes a lease, or extends the holder's own. Fails when: another holder's lease is open → `conflict`. */
 export const take = (state: Claims, claim: Claim, at: string): Decision<ClaimEvent, 'conflict'> =>
   heldByOther(state, claim, at) ?? [{ type: 'scratchpad.claim_taken', data: claim }];
 
-/** The refusal that a claim meets while somebody else holds its subject. */
+/** Refuses a claim while another holder's lease on its subject is open. */
 export function heldByOther({ leases }: Claims, claim: Claim, at: string): Refusal<'conflict'> | undefined {
   const held = leases[claim.subjectSha256];
   if (!held || held.expiresAt <= at || held.holder === nameOf(claim.holder)) return undefined;

@@ -1,6 +1,6 @@
 import type { PadRole } from '../kernel/roles.js';
 
-/** What an entry of the ledger can be (S6). */
+/** Kinds of ledger entries. */
 export const entryKinds = [
   'note',
   'strategy',
@@ -25,6 +25,6 @@ const writers: Readonly<Record<EntryKind, readonly PadRole[]>> = {
   directive: ['supervisor'],
 };
 
-/** May this kind be written in this role? Without a role: the owner, who has both. */
+/** Answers whether a role may write this kind. Without a role: the owner, who has both. */
 export const mayWrite = (role: PadRole | undefined, kind: EntryKind): boolean =>
   role === undefined || writers[kind].includes(role);

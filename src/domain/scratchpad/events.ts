@@ -6,7 +6,7 @@ import type { Upcasts } from '../kernel/upcast.js';
 import { metadataValues } from '../kernel/metadata-values.js';
 
 // These names and shapes are what the store keeps for ever: add beside them, never edit in place.
-// Bodies are never in events: ids, sizes (UTF-8 bytes) and digests (hex SHA-256) only (S4).
+// Bodies are never in events: ids, sizes (UTF-8 bytes) and digests (hex SHA-256) only, so that an erased word is nowhere.
 export const scratchpadEvents = {
   'scratchpad.created': z.object({ scratchpadId: z.string(), threadId: z.string(), ownerId: z.string() }),
   'scratchpad.updated': z.object({
@@ -31,9 +31,9 @@ export const scratchpadEvents = {
 export type ScratchpadEvent = EventOf<typeof scratchpadEvents>;
 
 /**
- * The ledger's own stream, `scratchpad_ledger-{id}`: what Redis holds, said without the words. `clears` counts the clears
- * before an entry: indexes begin again after each (docs/decisions/0030-ledger-and-stream.md). Writers store these events in any order,
- * and a retry may store one twice under one id.
+ * Events of the ledger's own stream, `scratchpad_ledger-{id}`: the entries of the list without their bodies. `clears` is
+ * the number of the generation: indexes begin again after each clear (docs/decisions/0030-ledger-and-stream.md).
+ * Invariant: writers store these events in any order, and a retry may store one twice under one id.
  */
 export const ledgerEvents = {
   'scratchpad.entry_appended': z.object({
@@ -51,7 +51,7 @@ export const ledgerEvents = {
     clearId: z.string(),
     count: z.number().int(),
     lastEntryId: z.string().nullable(),
-    /** Clears so far, this one among them. */
+    /** The generation that begins with this clear. */
     clears: z.number().int().optional(),
   }),
   'scratchpad.entries_lost': z.object({
@@ -66,7 +66,7 @@ export const ledgerEvents = {
     clears: z.number().int(),
     entryId: z.string(),
     index: z.number().int(),
-    /** Where it stands first. */
+    /** Index where the entry stands first. */
     of: z.number().int(),
   }),
 };

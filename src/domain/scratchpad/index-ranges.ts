@@ -17,24 +17,24 @@ export const highest = (ranges: Ranges): number => ranges.at(-1)?.[1] ?? 0;
 
 export const sizeOf = (ranges: Ranges): number => ranges.reduce((size, [from, to]) => size + to - from + 1, 0);
 
-/** What is between `from` and `to` (both included) and not among the numbers. */
+/** The numbers from `from` to `to` (both included) that are not among the ranges. */
 export function missingIn(ranges: Ranges, from: number, to: number): Ranges {
-  const gaps: (readonly [number, number])[] = [];
+  const holes: (readonly [number, number])[] = [];
   let next = from;
   for (const [start, end] of ranges) {
     if (start > to) break;
-    if (start > next) gaps.push([next, start - 1]);
+    if (start > next) holes.push([next, start - 1]);
     next = Math.max(next, end + 1);
   }
-  if (next <= to) gaps.push([next, to]);
-  return gaps;
+  if (next <= to) holes.push([next, to]);
+  return holes;
 }
 
 /** The numbers of `ranges` that are above `bound` and not among `others`. */
 export const above = (ranges: Ranges, bound: number, others: Ranges): Ranges =>
   ranges.filter(([, to]) => to > bound).flatMap(([from, to]) => missingIn(others, Math.max(from, bound + 1), to));
 
-/** Single numbers, gathered into ranges. */
+/** Joins single numbers into ranges. */
 export const rangesOf = (numbers: Iterable<number>): Ranges => {
   let ranges: Ranges = [];
   for (const number of numbers) ranges = withRange(ranges, number);

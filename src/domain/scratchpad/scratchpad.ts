@@ -21,7 +21,7 @@ export type Scratchpad =
       readonly sha256: string;
     };
 
-/** SHA-256 of nothing. */
+/** SHA-256 of the empty text. */
 export const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 export const scratchpad: Aggregate<Scratchpad, ScratchpadEvent> = {
@@ -72,7 +72,7 @@ export const update = (
     ? [{ type: 'scratchpad.updated', data: { scratchpadId: state.id, metadata } }]
     : refuse('not_found');
 
-/** What `If-Match` asked for: a content revision, or nothing (last writer wins). */
+/** The content revision of `If-Match`; undefined: the last writer wins. */
 export type ExpectedContent = number | undefined;
 
 export const setContent = (
@@ -112,7 +112,7 @@ export const clearContent = (
 const stale = (revision: number) =>
   refuse('conflict', `The content is at revision r${revision}.`, { reason: 'revision_mismatch', facts: { revision } });
 
-/** Follows `thread.scratchpad_detached` or `thread.deleted`; deleting twice is one wish granted once. */
+/** Follows `thread.scratchpad_detached` or `thread.deleted`. Deleting again changes nothing. */
 export const remove = (state: Scratchpad): Decision<ScratchpadEvent> =>
   state.status === 'open'
     ? [{ type: 'scratchpad.deleted', data: { scratchpadId: state.id, threadId: state.threadId } }]

@@ -23,7 +23,7 @@ export const threadEvents = {
   }),
   'thread.scratchpad_attached': z.object({ threadId: z.string(), scratchpadId: z.string() }),
   'thread.scratchpad_detached': z.object({ threadId: z.string(), scratchpadId: z.string() }),
-  /** Stored before the run itself begins, so that whatever ends the thread finds the run. */
+  /** Stored before the run itself begins, so that the deletion of the thread finds the run. */
   'thread.research_begun': z.object({ threadId: z.string(), researchId: z.string() }),
   'thread.deleted': z.object({ threadId: z.string(), scratchpadId: z.string().nullable() }),
   'message.appended': z.object({

@@ -4,9 +4,9 @@ import { refuse } from '../kernel/refusal.js';
 import type { ThreadEvent } from './events.js';
 
 /**
- * A thread's stream is also the uniqueness set of its scratchpad: one slot, filled and emptied at exact revisions
- * (S1, 03-flows "scratchpad.create"). It keeps counts, never texts, so that it stays small however long the thread, and
- * so that nothing personal is in a snapshot: where a text is to be read it says in which event.
+ * A thread. Invariant: at most one scratchpad is attached, because its slot is filled and emptied at exact revisions
+ * (docs/flows.md#create-scratchpad). Why counts and revisions in place of texts: the state stays small however long the
+ * thread, and nothing personal is in a snapshot.
  */
 export type Thread =
   | { readonly status: 'absent' }
@@ -25,7 +25,7 @@ export type Thread =
       readonly messages: number;
       readonly createdAt: string;
       readonly updatedAt: string;
-      /** Revisions of the events that say title and metadata last. */
+      /** Revisions of the events that have the latest title and metadata. */
       readonly titleIn: number;
       readonly metadataIn: number;
     };
@@ -78,7 +78,7 @@ type DataOf<Type extends ThreadEvent['type']> = Extract<ThreadEvent, { type: Typ
 export const create = (state: Thread, data: DataOf<'thread.created'>): Decision<ThreadEvent, 'conflict'> =>
   state.status === 'absent' ? [{ type: 'thread.created', data }] : refuse('conflict', 'This thread exists already.');
 
-/** Says only what is changed, so that changes of both at once do not undo each other. */
+/** Records only what changes, so that concurrent changes of title and metadata do not undo each other. */
 export const update = (
   state: Thread,
   { title, metadata }: Omit<DataOf<'thread.updated'>, 'threadId'>,
@@ -98,13 +98,13 @@ export const attachScratchpad = (
   return [{ type: 'thread.scratchpad_attached', data: { threadId: state.id, scratchpadId } }];
 };
 
-/** Detaching what is not attached is done already. */
+/** Detaches a scratchpad; one that is not attached changes nothing. */
 export const detachScratchpad = (state: Thread, scratchpadId: string): Decision<ThreadEvent> =>
   state.status === 'open' && state.scratchpadId === scratchpadId
     ? [{ type: 'thread.scratchpad_detached', data: { threadId: state.id, scratchpadId } }]
     : [];
 
-/** A run works on the thread's scratchpad; where there is none it gets this one. */
+/** Begins a run on the thread's scratchpad; a thread without one gets `newScratchpadId`. */
 export const beginResearch = (
   state: Thread,
   researchId: string,
@@ -118,7 +118,7 @@ export const beginResearch = (
     : [begun];
 };
 
-/** Deleting twice is one wish granted once: the second time, nothing happens. */
+/** Deletes a thread; deleting again changes nothing. */
 export const remove = (state: Thread): Decision<ThreadEvent, 'not_found'> => {
   if (state.status === 'absent') return refuse('not_found');
   if (state.status === 'deleted') return [];
@@ -138,6 +138,6 @@ export const removeMessage = (state: Thread, messageId: string): Decision<Thread
     ? [{ type: 'message.deleted', data: { threadId: state.id, messageId } }]
     : refuse('not_found');
 
-/** Does the thread's slot hold this scratchpad? */
+/** Answers whether this scratchpad is in the thread's slot. */
 export const isAttached = (state: Thread, scratchpadId: string): boolean =>
   state.status === 'open' && state.scratchpadId === scratchpadId;

@@ -40,7 +40,7 @@ export interface NewUser {
 export const create = (state: User, data: NewUser): Decision<UserEvent, 'conflict'> =>
   state.status === 'absent' ? [{ type: 'user.created', data }] : refuse('conflict', 'This user exists already.');
 
-/** Erasing twice is one wish granted once. */
+/** Erases a user; erasing again changes nothing. */
 export const erase = (state: User): Decision<UserEvent, 'not_found'> => {
   if (state.status === 'absent') return refuse('not_found');
   return state.status === 'active' ? [{ type: 'user.erased', data: { userId: state.id } }] : [];

@@ -1,6 +1,6 @@
 import type { RedisOptions } from 'bullmq';
 
-/** Says at once when Redis is away, instead of keeping a request waiting. */
+/** Fails at once when Redis is away, instead of keeping a request waiting. */
 export const queueConnection = (url: string): RedisOptions => ({
   ...address(url),
   maxRetriesPerRequest: 0,
@@ -16,7 +16,7 @@ export const workerConnection = (url: string): RedisOptions => ({
   retryStrategy,
 });
 
-/** A driver's error may hold its command's arguments: only its kind is told (M11). */
+/** Names the kind of a driver's error. Why: the error may quote its command's arguments. */
 export function failureName(failure: unknown): string {
   if (!(failure instanceof Error)) return typeof failure;
   return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;

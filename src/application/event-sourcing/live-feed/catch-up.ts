@@ -2,15 +2,15 @@ import type { EventStore, StoredEvent } from '../../ports/event-store.js';
 
 const pageSize = 200;
 
-/** Events of several streams after a position and up to another, merged in the order of the log, in batches. */
+/** Reads the events of several streams after a position and up to another, merged in the order of the event store, in batches. */
 export async function* catchUp(
-  log: EventStore,
+  eventStore: EventStore,
   streams: readonly string[],
   after: bigint,
   upTo: bigint,
 ): AsyncIterable<readonly StoredEvent[]> {
   if (after >= upTo) return;
-  const ends = await Promise.all(streams.map((stream) => Unread.open(log, stream, after, upTo)));
+  const ends = await Promise.all(streams.map((stream) => Unread.open(eventStore, stream, after, upTo)));
   for (;;) {
     await Promise.all(ends.map((end) => end.fill()));
     const batch: StoredEvent[] = [];
@@ -28,34 +28,34 @@ export async function* catchUp(
 
 const positionOf = (end: Unread): bigint => end.next()?.position ?? 0n;
 
-/** The part of one stream that was not read yet, a page at a time. */
+/** Reads the rest of one stream, a page at a time. */
 class Unread {
   private page: readonly StoredEvent[] = [];
   private place = 0;
-  private over = false;
+  private isOver = false;
 
   private constructor(
-    private readonly log: EventStore,
+    private readonly eventStore: EventStore,
     private readonly stream: string,
     private revision: number,
     private readonly upTo: bigint,
   ) {}
 
-  static async open(log: EventStore, stream: string, after: bigint, upTo: bigint): Promise<Unread> {
-    return new Unread(log, stream, await firstRevisionAfter(log, stream, after), upTo);
+  static async open(eventStore: EventStore, stream: string, after: bigint, upTo: bigint): Promise<Unread> {
+    return new Unread(eventStore, stream, await firstRevisionAfter(eventStore, stream, after), upTo);
   }
 
   async fill(): Promise<void> {
-    if (this.over || this.place < this.page.length) return;
-    const page = await this.log.readStream(this.stream, this.revision, pageSize);
+    if (this.isOver || this.place < this.page.length) return;
+    const page = await this.eventStore.readStream(this.stream, this.revision, pageSize);
     this.page = page.filter(({ position }) => position <= this.upTo);
     this.place = 0;
     this.revision = (page.at(-1)?.revision ?? this.revision) + 1;
-    this.over = page.length < pageSize || this.page.length < page.length;
+    this.isOver = page.length < pageSize || this.page.length < page.length;
   }
 
   isKnown(): boolean {
-    return this.over || this.place < this.page.length;
+    return this.isOver || this.place < this.page.length;
   }
 
   next(): StoredEvent | undefined {
@@ -69,15 +69,15 @@ class Unread {
 }
 
 /**
- * Revision of a stream's first event after a position. Whoever comes back missed little of a stream that may be long, so
- * the search goes back from its end in growing steps.
+ * Finds the revision of a stream's first event after a position, going back from the end in growing steps.
+ * Why: a follower that comes back missed little of a stream that may be long.
  */
-async function firstRevisionAfter(log: EventStore, stream: string, after: bigint): Promise<number> {
+async function firstRevisionAfter(eventStore: EventStore, stream: string, after: bigint): Promise<number> {
   if (after <= 0n) return 0;
-  const last = await log.lastEvent(stream);
+  const last = await eventStore.lastEvent(stream);
   if (!last || last.position <= after) return (last?.revision ?? -1) + 1;
   const isAfter = async (revision: number) => {
-    const [event] = await log.readStream(stream, revision, 1);
+    const [event] = await eventStore.readStream(stream, revision, 1);
     return event !== undefined && event.position > after;
   };
   let [known, before] = [last.revision, -1];
