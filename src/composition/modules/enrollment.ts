@@ -1,3 +1,4 @@
+import { builtInHarnesses } from '../../application/enrollment/harnesses.js';
 import { reapStaged } from '../../application/enrollment/reaper.js';
 import { usableCredentials } from '../../application/enrollment/staged-versions.js';
 import { HarnessFileUnreadable, makeHarnessRegistry } from '../../infrastructure/harness-file.js';
@@ -20,7 +21,7 @@ export const enrollment: Module = (bind, closing) => {
     ]),
   );
   bind(T.harnesses, [T.config], async ({ harnessFile }) => {
-    const registry = makeHarnessRegistry(harnessFile);
+    const registry = makeHarnessRegistry(builtInHarnesses, harnessFile);
     await registry.list().catch((fault: unknown) => {
       throw fault instanceof HarnessFileUnreadable ? new StartupError(`PALIMPSEST_HARNESSES: ${fault.message}`) : fault;
     });

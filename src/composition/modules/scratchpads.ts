@@ -25,8 +25,8 @@ export const scratchpads: Module = (bind, closing) => {
     [T.backends, T.maintenance, T.logger, T.crashPoints],
     ({ redisUrl }, maintenance, log, crashPoints) => {
       const recordPurged = recordPurge(maintenance);
-      const { scratchpadStore: working } = maintenance;
-      const purges = closing(openPurges({ redisUrl, working, recordPurged, log, secondPassAfterMs }));
+      const padKeys = maintenance.scratchpadStore.keys;
+      const purges = closing(openPurges({ redisUrl, padKeys, recordPurged, log, secondPassAfterMs }));
       return { ...purges, queue: crashPoints.around('purgeQueue', purges.queue, []) };
     },
   );
