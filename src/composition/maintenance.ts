@@ -39,8 +39,10 @@ export async function rotateVault(config: Config, say: Say, complain: Say): Prom
     complain,
     async (services, { keks }) => {
       const [{ system }, kms] = [await services.get(T.database), await services.get(T.kms)];
-      const { kek, credentials, subjectKeys } = await rotateKek(system, keks, kms);
-      say(`Everything is wrapped with key ${kek}: ${credentials} credentials and ${subjectKeys} data keys were not.`);
+      const { kek, credentials, personalDataKeys } = await rotateKek(system, keks, kms);
+      say(
+        `Everything is wrapped with key ${kek}: ${credentials} credentials and ${personalDataKeys} data keys were not.`,
+      );
     },
     addKey,
   );

@@ -78,7 +78,7 @@ const environment = z.object({
     .default('info'),
 });
 
-/** What the environment asks for (02-interfaces, "Start"). Unset URLs are served by embedded backends. */
+/** The settings of a process (docs/operations.md). Unset URLs are served by embedded backends. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -147,12 +147,12 @@ function kmsOf(kmsUrl: string | undefined, key: string, tokenFile: string | unde
   }
   if (tokenFile === undefined)
     throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE must be set when PALIMPSEST_KMS_URL is.');
-  if (!holdsText(tokenFile)) throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE cannot be read, or is empty.');
+  if (!isReadableText(tokenFile)) throw new StartupError('PALIMPSEST_KMS_TOKEN_FILE cannot be read, or is empty.');
   return { url: kmsUrl, key, tokenFile };
 }
 
 /** The token itself is read where it is used: it may be renewed meanwhile. */
-function holdsText(file: string): boolean {
+function isReadableText(file: string): boolean {
   try {
     return readFileSync(file, 'utf8').trim() !== '';
   } catch {

@@ -17,8 +17,8 @@ export interface CrashPoints {
 const none: CrashPoints = { around: (_name, port) => port };
 
 /**
- * `at` is PALIMPSEST_CRASH_AT: a crash point, with `#n` for its n-th hit; or `trace`, which tells each one on standard
- * error and kills nobody. Undefined: every port is handed back untouched.
+ * `at` is PALIMPSEST_CRASH_AT: a crash point, with `#n` for its n-th hit; or `trace`, which writes each one to standard
+ * error and ends no process. Undefined: every port is handed back untouched.
  */
 export function makeCrashPoints(at: string | undefined): CrashPoints {
   if (at === undefined) return none;

@@ -10,12 +10,12 @@ export interface LogOptions {
 }
 
 /**
- * A line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error.
+ * Writes a line of JSON for each call. Fields are written as given: callers name what may be seen, and never pass an error.
  * Flush before the process ends.
  */
 export function makeLogger({ level, fd = 1 }: LogOptions): Logger & { flush(): Promise<void> } {
   // Written in the background and many lines at a time, so that neither a slow reader of the log nor a write for each line
-  // slows requests. Lines of requests may be a moment old; faults are told at once.
+  // slows requests. Lines of requests may be a moment late; warnings and faults are written at once.
   const stream = destination({ dest: fd, sync: false, minLength: 8_192, periodicFlush: 100 });
   const logger = pino({ level, base: { pid: process.pid } }, stream);
   return {
@@ -32,7 +32,7 @@ export function makeLogger({ level, fd = 1 }: LogOptions): Logger & { flush(): P
   };
 }
 
-/** Drivers put rows, commands and bodies into their errors (M11): of one that slips in, only its kind is written. */
+/** Replaces errors by their class. Why: drivers put rows, commands and bodies into their errors. */
 function withoutErrors(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const errors = Object.entries(fields).filter(([, value]) => value instanceof Error);
   if (errors.length === 0) return fields;

@@ -3,10 +3,10 @@ import type { Metrics } from '../application/ports/telemetry.js';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Most things take milliseconds, and whoever waits longer than 10 s has been answered otherwise. */
+/** Most things take milliseconds, and after 10 s a caller has been answered otherwise. */
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counters and histograms, each made when its name is first used; the first use also settles its labels. */
+/** Counters and histograms, each made when its name is first used; the first use also decides its labels. */
 export function makeMetrics(): Metrics & { readonly contentType: string; text(): Promise<string> } {
   const registry = new Registry();
   const counters = new Map<string, Counter>();

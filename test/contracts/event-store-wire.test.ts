@@ -4,7 +4,7 @@ import { BatchAppendReq, BatchAppendResp, ReadReq, ReadResp } from '@eventstore/
 import { WireWriter } from '../../src/infrastructure/protobuf/wire.js';
 import { batchRequest, readBatchAnswer } from '../../src/infrastructure/eventstore/batch-wire.js';
 import type { IncomingCall } from '../../src/infrastructure/eventstore/calls.js';
-import { LiveEvents } from '../../src/infrastructure/eventstore/subscription-buffer.js';
+import { SubscriptionBuffer } from '../../src/infrastructure/eventstore/subscription-buffer.js';
 import {
   readAnswer,
   readRequest,
@@ -170,7 +170,7 @@ describe('a hand-written read', () => {
 describe('a subscription whose listener is slow', () => {
   it('holds the server back when a batch is waiting, and lets it go on when the batch is taken', () => {
     const call = new FakeCall();
-    const live = new LiveEvents(call, 0n, () => undefined);
+    const live = new SubscriptionBuffer(call, 0n, () => undefined);
     for (let count = 0; count < 500; count += 1)
       call.receive(readAnswer(eventMessage({ type: 'thing.happened', data: '{}' })));
     expect(call.isPaused).toBe(true);

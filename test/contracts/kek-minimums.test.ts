@@ -96,7 +96,7 @@ describe('a rotation of the KEK that meets a process which has not committed', (
 
   it('waits for the owner’s data key that it wrapped with the earlier KEK, and wraps it anew', async () => {
     const sealed = (await makePersonalDataKeys(pausing(meanwhile), before).sealingKey('user_a')).seal('words', 'here');
-    expect(await rotation).toMatchObject({ subjectKeys: 1 });
+    expect(await rotation).toMatchObject({ personalDataKeys: 1 });
     const keys = await makePersonalDataKeys(database.system, after).openingKeys(new Set(['user_a']));
     expect(keys.get('user_a')?.open(sealed, 'here')).toBe('words');
     await expect(start(after)).resolves.toBeUndefined();

@@ -28,34 +28,35 @@ interface Waiting {
   readonly reject: (failure: Error) => void;
 }
 
-/** A call sends a message only after the one before has left, so with several what comes at once leaves together. */
-const lanes = 8;
+/** A call sends a message only after the one before has left; with several calls, messages that come at once leave together. */
+const maxCalls = 8;
 
 /**
- * Appends over a few long-lived calls, those to one stream always over the same. Every append ends by its own timer: an
- * answer, "never sent" or "outcome unknown".
+ * Appends over a few long-lived calls, those to one stream always over the same. Invariant: every append ends by its own
+ * timer: an answer, "never sent" or "outcome unknown".
  */
 export class BatchAppends {
-  private readonly lanes: readonly Lane[];
+  private readonly calls: readonly AppendCall[];
 
   constructor(connection: Connection) {
-    this.lanes = Array.from({ length: lanes }, () => new Lane(connection));
+    this.calls = Array.from({ length: maxCalls }, () => new AppendCall(connection));
   }
 
   async append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
     // The ends of ids are as good as random.
-    const lane = this.lanes[stream.charCodeAt(stream.length - 1) % lanes];
-    if (!lane) throw new RangeError('A stream has a name.');
-    return lane.append(stream, expected, events);
+    const call = this.calls[stream.charCodeAt(stream.length - 1) % maxCalls];
+    if (!call) throw new RangeError('A stream has a name.');
+    return call.append(stream, expected, events);
   }
 
   /** Ends the calls; what is in flight ends as unknown. */
   close(): void {
-    for (const lane of this.lanes) lane.close();
+    for (const call of this.calls) call.close();
   }
 }
 
-class Lane {
+/** One long-lived call, opened again when it has ended. */
+class AppendCall {
   private call: OpenCall | undefined;
   private opening: Promise<OpenCall> | undefined;
 
@@ -88,7 +89,7 @@ class Lane {
   }
 }
 
-/** It knows its answers by its own numbers, so neither a late answer nor another client's failure can touch an append. */
+/** Matches answers by its own numbers, so that neither a late answer nor another client's failure touches an append. */
 class OpenCall {
   private readonly waiting = new Map<number, Waiting>();
   private readonly prefix = randomUUID().slice(0, 24);
@@ -100,7 +101,7 @@ class OpenCall {
 
   constructor(
     private readonly duplex: DuplexCall<BatchAnswer>,
-    private readonly tell: { readonly ended: (call: OpenCall) => void; readonly stuck: () => void },
+    private readonly notify: { readonly ended: (call: OpenCall) => void; readonly stuck: () => void },
   ) {
     duplex
       .on('data', (answer) => this.heard(answer))
@@ -133,13 +134,13 @@ class OpenCall {
   private heard({ number, written, failure }: BatchAnswer): void {
     this.heardAt = performance.now();
     const waiting = this.waiting.get(number);
-    if (!waiting) return; // Too late: its timer has told already.
-    this.settle(number, waiting);
+    if (!waiting) return; // Too late: its timer has rejected it already.
+    this.remove(number, waiting);
     if (written) waiting.resolve(written);
     else waiting.reject(refusal(waiting.stream, failure));
   }
 
-  private settle(number: number, { bytes }: Waiting): void {
+  private remove(number: number, { bytes }: Waiting): void {
     this.waiting.delete(number);
     this.bytesInFlight -= bytes;
   }
@@ -156,13 +157,13 @@ class OpenCall {
     let deaf = false;
     for (const [number, waiting] of this.waiting) {
       if (now - waiting.sentAt < answerWithinMs) break;
-      this.settle(number, waiting);
+      this.remove(number, waiting);
       deaf ||= this.heardAt < waiting.sentAt;
       waiting.reject(new OutcomeUnknown(waiting.stream));
     }
     if (deaf) {
       this.cancel();
-      this.tell.stuck();
+      this.notify.stuck();
     } else if (this.waiting.size > 0) this.lookLater();
   }
 
@@ -170,7 +171,7 @@ class OpenCall {
     if (this.over) return;
     this.over = true;
     clearTimeout(this.look);
-    this.tell.ended(this);
+    this.notify.ended(this);
     const untouched = this.heardAt === 0 && neverSent(failure);
     for (const { stream, reject } of this.waiting.values()) {
       reject(untouched ? unavailable(failure) : new OutcomeUnknown(stream));

@@ -3,7 +3,7 @@ import type { Expected, NewEvent } from '../../application/ports/event-store.js'
 
 // The messages of BatchAppend, written by hand: the generated ones cost more than the rest of an append together.
 
-/** What every event says the same: the key of its type, and that its data is JSON. */
+/** Parts that are the same in every event: the key of its type, and that its data is JSON. */
 const typeKey = Buffer.from('\x0a\x04type', 'latin1');
 const jsonContent = Buffer.from('\x12\x20\x0a\x0ccontent-type\x12\x10application/json', 'latin1');
 const idBytes = 36;
@@ -31,9 +31,9 @@ export function batchRequest(
 
 /** A ProposedMessage, measured first and then written once: writers within writers took half as long again. */
 function proposed({ id, type, metadata, data }: NewEvent): Buffer {
-  const [typed, told, said] = [text(type), text(JSON.stringify(metadata)), text(JSON.stringify(data))];
+  const [typed, meta, content] = [text(type), text(JSON.stringify(metadata)), text(JSON.stringify(data))];
   const entry = typeKey.length + typed.field;
-  const length = idBytes + 4 + 1 + varintLength(entry) + entry + jsonContent.length + told.field + said.field;
+  const length = idBytes + 4 + 1 + varintLength(entry) + entry + jsonContent.length + meta.field + content.field;
   const bytes = Buffer.allocUnsafe(length);
   let at = 4 + idBytes;
   bytes.writeUInt32BE(0x0a26_1224, 0);
@@ -43,8 +43,8 @@ function proposed({ id, type, metadata, data }: NewEvent): Buffer {
   bytes.set(typeKey, at);
   at = putText(bytes, at + typeKey.length, 0x12, typed);
   bytes.set(jsonContent, at);
-  at = putText(bytes, at + jsonContent.length, 0x1a, told);
-  putText(bytes, at, 0x22, said);
+  at = putText(bytes, at + jsonContent.length, 0x1a, meta);
+  putText(bytes, at, 0x22, content);
   return bytes;
 }
 

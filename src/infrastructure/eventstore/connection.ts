@@ -6,7 +6,7 @@ import { StartupError } from '../startup-error.js';
 
 type CallArguments = Required<Parameters<StreamsClient['batchAppend']>>;
 
-/** What the pinned client offers its own commands, and so to ours (docs/decisions/0004-own-event-store-calls.md). */
+/** Members that the pinned client offers its own commands (docs/decisions/0004-own-event-store-calls.md). */
 interface ClientInternals {
   readonly GRPCStreamCreator: <Call>(
     stub: typeof StreamsClient,
@@ -20,10 +20,10 @@ interface ClientInternals {
 const renewAtMostEveryMs = 1_000;
 const channelClosedWithinMs = 500;
 
-/** Holds the one client of a log, and replaces it when it is stuck. */
+/** The one client of an event store; it is replaced when it is stuck. */
 export class Connection {
   private readonly connectionString: string;
-  private held: EventStoreDBClient | undefined;
+  private current: EventStoreDBClient | undefined;
   private renewedAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private closed = false;
@@ -34,7 +34,7 @@ export class Connection {
   ) {
     this.connectionString = connectionString(url);
     try {
-      this.held = EventStoreDBClient.connectionString(this.connectionString);
+      this.current = EventStoreDBClient.connectionString(this.connectionString);
     } catch (failure) {
       throw new StartupError(`EVENTSTORE_URL cannot be used: ${reasonOf(failure)}`);
     }
@@ -43,8 +43,8 @@ export class Connection {
   /** The client to use for one call; ask again for the next. */
   async client(): Promise<EventStoreDBClient> {
     await this.renewing;
-    this.held ??= EventStoreDBClient.connectionString(this.connectionString);
-    return this.held;
+    this.current ??= EventStoreDBClient.connectionString(this.connectionString);
+    return this.current;
   }
 
   /** Ends every call of the client and starts afresh with a new one: its channel is stuck or its discovery failed. */
@@ -53,16 +53,16 @@ export class Connection {
     if (this.closed || this.renewing || now - this.renewedAt < renewAtMostEveryMs) return;
     this.renewedAt = now;
     this.log.warn({ why }, 'event store connection renewed');
-    const stuck = this.held;
-    this.held = undefined;
+    const stuck = this.current;
+    this.current = undefined;
     this.renewing = (stuck ? end(stuck) : Promise.resolve()).finally(() => (this.renewing = undefined));
   }
 
   async close(): Promise<void> {
     this.closed = true;
     await this.renewing;
-    const last = this.held;
-    this.held = undefined;
+    const last = this.current;
+    this.current = undefined;
     if (last) await end(last);
   }
 }

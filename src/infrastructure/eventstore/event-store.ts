@@ -7,7 +7,7 @@ import { readPage } from './reads.js';
 import { Follower } from './subscription.js';
 
 const pageSize = 500;
-const longestPage = 5_000;
+const maxPageSize = 5_000;
 
 /** The event store behind a connection string (`esdb://…`, `esdb+discover://…` or `kurrentdb://…`). */
 export function openEventStore(
@@ -51,7 +51,7 @@ export function openEventStore(
       const read: StoredEvent[] = [];
       for (let from = after; read.length < limit;) {
         // Reading starts at the position itself, which was had before.
-        const count = Math.min(limit - read.length, longestPage) + (from === undefined ? 0 : 1);
+        const count = Math.min(limit - read.length, maxPageSize) + (from === undefined ? 0 : 1);
         const page = await readPage(connection, { from: from ?? 'start' }, count);
         read.push(...page.events.filter(({ position }) => from === undefined || position > from));
         if (page.count < count) break;

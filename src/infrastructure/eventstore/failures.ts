@@ -29,7 +29,7 @@ export function neverSent(failure: unknown): boolean {
 export const discoveryFailed = (failure: unknown): boolean =>
   failure instanceof Error && failure.message.startsWith('Failed to discover');
 
-/** Errors are told by allow-list: a driver's error may carry what it was working on (M11). */
+/** Makes a fault with nothing of the driver's error but its kind. Why: the error may carry what it was working on. */
 export const unavailable = (failure?: unknown): BackendUnavailable =>
   new BackendUnavailable('eventstore', { cause: failure === undefined ? undefined : new Error(brief(failure)) });
 

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { WakeSignal } from '../../application/kernel/concurrency/wake-signal.js';
 import type { StoredEvent } from '../../application/ports/event-store.js';
 import type { IncomingCall } from './calls.js';
 import type { ReadAnswer } from './read-wire.js';
@@ -5,33 +7,33 @@ import type { ReadAnswer } from './read-wire.js';
 const batchSize = 500;
 
 /**
- * What one subscription has sent and nobody has taken yet, in order. When a batch is waiting the call is paused, so that
- * a slow listener slows the server and fills no memory.
+ * Keeps what one subscription has sent until it is taken, in order. When a batch is waiting the call is paused, so that a
+ * slow listener slows the server and fills no memory.
  */
-export class LiveEvents {
+export class SubscriptionBuffer {
   private arrived: ReadAnswer[] = [];
   private pendingCaughtUp: bigint | undefined;
   private over = false;
   private failure: Error | undefined;
-  private wake: (() => void) | undefined;
+  private readonly arrival = new WakeSignal();
 
-  /** `position` is where the subscription began; `onHeard` is called when the server shows that it is there. */
+  /** `taken` is where the subscription began; `onHeard` is called when the server shows that it is there. */
   constructor(
     private readonly call: IncomingCall<ReadAnswer>,
-    private position: bigint,
+    private taken: bigint,
     onHeard: () => void,
   ) {
     const end = (failure?: Error) => {
       this.over = true;
       this.failure ??= failure;
-      this.wake?.();
+      this.arrival.wake();
     };
     call
       .on('data', (answer) => {
         onHeard();
         this.arrived.push(answer);
         if (this.arrived.length >= batchSize) call.pause();
-        this.wake?.();
+        this.arrival.wake();
       })
       .on('error', end)
       .on('end', () => end());
@@ -42,8 +44,8 @@ export class LiveEvents {
     const batch: StoredEvent[] = [];
     for (const { kind, event, position } of this.arrived) {
       if (event) batch.push(event);
-      if (position !== undefined && position > this.position) this.position = position;
-      if (kind === 'checkpoint' || kind === 'caught up') this.pendingCaughtUp = this.position;
+      if (position !== undefined && position > this.taken) this.taken = position;
+      if (kind === 'checkpoint' || kind === 'caught up') this.pendingCaughtUp = this.taken;
     }
     this.arrived = [];
     this.call.resume();
@@ -51,11 +53,11 @@ export class LiveEvents {
   }
 
   /** The position up to which everything was taken. */
-  reached(): bigint {
-    return this.position;
+  position(): bigint {
+    return this.taken;
   }
 
-  /** The position to tell, once, after the server has said that there is nothing before it. */
+  /** The position to report, once, after the server has said that there is nothing before it. */
   caughtUp(): bigint | undefined {
     const position = this.pendingCaughtUp;
     this.pendingCaughtUp = undefined;
@@ -75,43 +77,24 @@ export class LiveEvents {
   }
 
   /** Waits for something to happen; false when nothing did for a while. */
-  news(stopped: AbortSignal, withinMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (heard: boolean) => {
-        clearTimeout(silence);
-        stopped.removeEventListener('abort', onStop);
-        this.wake = undefined;
-        // What came in the same piece of data is let in first, so that it makes one batch.
-        if (heard) setImmediate(resolve, true);
-        else resolve(false);
-      };
-      const onStop = () => settle(true);
-      const silence = setTimeout(() => settle(false), withinMs);
-      stopped.addEventListener('abort', onStop);
-      this.wake = () => settle(true);
-      if (this.over || this.hasMore() || stopped.aborted) settle(true);
-    });
+  async wait(stopped: AbortSignal, ms: number): Promise<boolean> {
+    const isSomething = this.over || this.hasMore() || (await this.arrival.wait({ stopped, ms }));
+    // What came in the same piece of data is let in first, so that it makes one batch.
+    if (isSomething) await setImmediate();
+    return isSomething;
   }
 
-  /** Waits, for so long at most, while nothing but a few events of these types has arrived. */
-  gather(types: ReadonlySet<string>, ms: number, stopped: AbortSignal): Promise<void> {
+  /** Waits, for `ms` at most, while nothing but a few events of these types has arrived. */
+  async fill(types: ReadonlySet<string>, ms: number, stopped: AbortSignal): Promise<void> {
     const mayWait = ({ event }: ReadAnswer) => event !== undefined && types.has(event.type);
     const isFull = () => this.over || stopped.aborted || this.arrived.length >= batchSize;
-    if (isFull() || !this.arrived.every(mayWait)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(late);
-        stopped.removeEventListener('abort', settle);
-        this.wake = undefined;
-        resolve();
-      };
-      const late = setTimeout(settle, ms);
-      stopped.addEventListener('abort', settle);
-      this.wake = () => {
-        const newest = this.arrived.at(-1);
-        if (isFull() || !newest || !mayWait(newest)) settle();
-      };
-    });
+    if (isFull() || !this.arrived.every(mayWait)) return;
+    const end = performance.now() + ms;
+    for (let left = ms; left > 0; left = end - performance.now()) {
+      if (!(await this.arrival.wait({ stopped, ms: left }))) return;
+      const newest = this.arrived.at(-1);
+      if (isFull() || !newest || !mayWait(newest)) return;
+    }
   }
 
   close(): void {

@@ -9,16 +9,16 @@ import type { Logger } from '../../application/ports/telemetry.js';
 import { openRead } from './calls.js';
 import type { Connection } from './connection.js';
 import { brief, discoveryFailed } from './failures.js';
-import { LiveEvents } from './subscription-buffer.js';
+import { SubscriptionBuffer } from './subscription-buffer.js';
 import { subscribeRequest } from './read-wire.js';
 
-/** The server speaks of stretches without our events once in this many times 32 events. */
+/** The server sends a checkpoint once in this many times 32 events that are not ours. */
 const checkpointEvery = 32;
-/** Events looked at in one silence. */
+/** Events read in one silence. */
 const pageSize = 500;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
-/** After so much silence the head is looked at: a subscription can be dead and not say so (E1). */
+/** After so much silence the head position is read: a subscription can be dead without an error. */
 const silentForMs = 3_000;
 const graceMs = 1_000;
 
@@ -47,7 +47,7 @@ export class Follower implements Subscription {
   }
 
   private async run(): Promise<void> {
-    await Promise.resolve(); // Whoever subscribes holds the subscription before the first batch.
+    await Promise.resolve(); // The caller has the subscription before the first batch.
     while (!this.stopped.signal.aborted) {
       try {
         await this.follow();
@@ -61,24 +61,24 @@ export class Follower implements Subscription {
 
   /** One subscription, until it ends, fails or is found dead. */
   private async follow(): Promise<void> {
-    const live = await this.connect();
-    const { deferrable: unhurried } = this.listener;
+    const buffer = await this.connect();
+    const { deferrable } = this.listener;
     try {
       while (!this.stopped.signal.aborted) {
-        if (unhurried && live.hasMore()) await live.gather(unhurried.types, unhurried.ms, this.stopped.signal);
-        const batch = this.selected(live.take());
+        if (deferrable && buffer.hasMore()) await buffer.fill(deferrable.types, deferrable.ms, this.stopped.signal);
+        const batch = this.selected(buffer.take());
         if (batch.length > 0) await this.deliver(batch);
-        if (live.reached() > (this.position ?? 0n)) this.position = live.reached();
-        const caughtUp = live.caughtUp();
+        if (buffer.position() > (this.position ?? 0n)) this.position = buffer.position();
+        const caughtUp = buffer.caughtUp();
         if (caughtUp !== undefined) this.listener.caughtUp?.(caughtUp);
-        if (live.hasMore()) continue;
-        if (live.isOver()) return live.throwFailure();
-        if ((await live.news(this.stopped.signal, silentForMs)) || !(await this.isBehind())) continue;
+        if (buffer.hasMore()) continue;
+        if (buffer.isOver()) return buffer.throwFailure();
+        if ((await buffer.wait(this.stopped.signal, silentForMs)) || !(await this.isBehind())) continue;
         // What made the head move may be on its way.
-        if (!(await live.news(this.stopped.signal, graceMs))) throw new Error('silent although the head moved');
+        if (!(await buffer.wait(this.stopped.signal, graceMs))) throw new Error('silent although the head moved');
       }
     } finally {
-      live.close();
+      buffer.close();
     }
   }
 
@@ -87,9 +87,9 @@ export class Follower implements Subscription {
     return this.types ? batch.filter(({ type }) => this.types?.includes(type)) : batch;
   }
 
-  private async connect(): Promise<LiveEvents> {
+  private async connect(): Promise<SubscriptionBuffer> {
     const request = subscribeRequest(this.position ?? 'start', checkpointEvery, this.types);
-    return new LiveEvents(
+    return new SubscriptionBuffer(
       await openRead(this.connection, request),
       this.position ?? 0n,
       () => (this.pauseMs = firstPauseMs),

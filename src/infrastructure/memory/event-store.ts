@@ -1,4 +1,5 @@
 import { WrongRevision } from '../../application/faults/errors.js';
+import { WakeSignal } from '../../application/kernel/concurrency/wake-signal.js';
 import type {
   Appended,
   EventStore,
@@ -10,17 +11,17 @@ import type {
 } from '../../application/ports/event-store.js';
 
 const batchSize = 500;
-/** Distance between positions: they are log offsets, so nobody may count with them. */
+/** Distance between positions: they are offsets of the event store, so nobody may count with them. */
 const spacing = 64n;
-/** How many of the latest events `any` recognises by their ids (the promise is weak on purpose: E4). */
+/** How many of the latest events `any` recognises by their ids; a real event store promises no more. */
 const recognised = 1_000;
 const retryListenerAfterMs = 5;
 
-/** The event store's rules without a server: exact expectations, retries known by their ids, sparse positions. */
+/** An event store without a server: exact expectations, retries recognised by their ids, sparse positions. */
 export class MemoryEventStore implements EventStore {
   private readonly all: StoredEvent[] = [];
   private readonly streams = new Map<string, StoredEvent[]>();
-  private readonly waiting = new Set<() => void>();
+  private readonly arrival = new WakeSignal();
 
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> {
     if (events.length === 0) return Promise.reject(new RangeError('There is nothing to append.'));
@@ -76,7 +77,7 @@ export class MemoryEventStore implements EventStore {
       this.all.push(kept);
     }
     this.streams.set(stream, stored);
-    for (const wake of this.waiting) wake();
+    this.arrival.wake();
     return { revision: stored.length - 1, position };
   }
 
@@ -107,32 +108,20 @@ export class MemoryEventStore implements EventStore {
 
   private async deliver(after: bigint | undefined, listener: SubscriptionListener, stopped: AbortSignal) {
     let last = after;
-    let toldUpTo: bigint | undefined;
-    await Promise.resolve(); // Whoever subscribes holds the subscription before the first batch.
+    let reported: bigint | undefined;
+    await Promise.resolve(); // The caller has the subscription before the first batch.
     while (!stopped.aborted) {
       const batch = this.after(last, batchSize);
       if (batch.length > 0) {
         if (await delivered(batch, listener, stopped)) last = batch.at(-1)?.position;
         continue;
       }
-      if (toldUpTo !== (last ?? 0n)) {
-        toldUpTo = last ?? 0n;
-        listener.caughtUp?.(toldUpTo);
+      if (reported !== (last ?? 0n)) {
+        reported = last ?? 0n;
+        listener.caughtUp?.(reported);
       }
-      await this.news(stopped);
+      await this.arrival.wait({ stopped });
     }
-  }
-
-  private news(stopped: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        this.waiting.delete(wake);
-        stopped.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.waiting.add(wake);
-      stopped.addEventListener('abort', wake);
-    });
   }
 }
 
@@ -145,7 +134,7 @@ async function delivered(
     await listener.events(batch);
     return true;
   } catch {
-    // The listener is called again with the same batch; it says itself what ails it.
+    // The listener is called again with the same batch; it reports its own faults.
     if (!stopped.aborted) await new Promise((resolve) => setTimeout(resolve, retryListenerAfterMs));
     return false;
   }

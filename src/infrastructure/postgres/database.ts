@@ -26,7 +26,7 @@ export interface Database {
   readonly app: Statements;
   /** The system's side: the owner of the tables. */
   readonly system: Statements;
-  /** A connection of the owner's for one purpose, outside the pools; whoever asks ends it. */
+  /** A connection of the owner's for one purpose, outside the pools; the caller ends it. */
   connect(settings?: SessionSettings): Promise<Client>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export function openDatabase({ url, kek, log, appConnections = 16, systemConnect
   };
 }
 
-/** Whoever tenants' reads would come in as, nothing might keep tenants apart. */
+/** Tenants' reads would run as another role than the app role, which might not stand under row-level security. */
 export class NotLetIn extends StartupError {
   constructor(role: string) {
     super(`DATABASE_URL does not let the role ${role} in as itself, which tenants' reads need.`);
@@ -86,18 +86,18 @@ function openPool(connectionString: string, max: number, settings: SessionSettin
     keepAlive: true,
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not say so
     onConnect: (client) => {
-      // The pool hears of idle connections only. Whoever uses one hears of its loss by a failing query; unheard beside
-      // that, the error would end the process.
+      // The pool listens to idle connections only, and the user of one gets a failing query; without a listener the error
+      // would also end the process.
       client.on('error', () => undefined);
       return prepareSession(client, settings);
     },
   });
-  // An idle connection that dies is replaced when one is needed; unheard, its error would end the process (P7).
+  // An idle connection that dies is replaced when one is needed; without a listener its error would end the process.
   pool.on('error', () => log.warn({ backend: 'postgres' }, 'an idle connection was lost'));
   return pool;
 }
 
-/** One connection, ready for use. Its loss is told to the log; whoever uses it hears of it by `end` or a failing query. */
+/** Opens one connection, ready for use. Its loss is logged; its user notices it by `end` or a failing query. */
 export async function connectAlone(connectionString: string, settings: SessionSettings, log: Logger): Promise<Client> {
   const client = new Client({ connectionString, connectionTimeoutMillis: connectWithinMs, keepAlive: true });
   client.on('error', () => log.warn({ backend: 'postgres' }, 'a connection was lost'));
@@ -143,7 +143,7 @@ async function runOn(pool: Pool, statements: readonly Sql[]): Promise<readonly O
     fault = caught;
     throw asPortFault(caught);
   } finally {
-    // After any fault the connection's state is not known: it is ended, never given to the next borrower (M12).
+    // After any fault the connection's state is not known: it is ended, never given to the next borrower.
     client?.release(fault !== undefined);
   }
 }

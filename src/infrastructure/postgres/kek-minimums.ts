@@ -2,8 +2,8 @@ import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { Statements } from './database.js';
 import { lockNumbers } from './locks.js';
 
-/** What the least KEK that may wrap owners' data keys is filed under, beside the names of the KMSs that wrap credentials. */
-export const ofSubjectKeys = 'subject keys';
+/** Row of the least KEK that may wrap owners' data keys, beside the rows of the KMSs that wrap credentials. */
+export const personalDataKeysMinimum = 'subject keys';
 
 const [space, number] = lockNumbers.kekMinimums;
 

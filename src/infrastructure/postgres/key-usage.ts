@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { sql } from '../../../projections/kit/sql.js';
 import type { Clock } from '../../application/ports/clock.js';
 import type { KeyUsage } from '../../application/ports/key-usage.js';
@@ -6,7 +7,7 @@ import type { Statements } from './database.js';
 
 const flushEveryMs = 10_000;
 const noteEveryMs = 60_000;
-/** Keys noted longest ago are forgotten first; that only costs an earlier write. */
+/** Keys used longest ago are forgotten first; that only costs an earlier write. */
 const notedKeys = 50_000;
 
 export interface WrittenKeyUsage extends KeyUsage {
@@ -14,9 +15,9 @@ export interface WrittenKeyUsage extends KeyUsage {
   close(): Promise<void>;
 }
 
-/** Notes the use of keys, written behind in batches; a lost batch is a few minutes of "last used" lost. */
+/** Notes the use of keys, written behind in batches. A lost batch costs no more than a few minutes of "last used". */
 export function startKeyUsage(system: Statements, clock: Clock, log: Logger): WrittenKeyUsage {
-  const noted = new Map<string, number>();
+  const noted = new LRUCache<string, number>({ max: notedKeys });
   let pending = new Map<string, { readonly ownerId: string; readonly at: string }>();
 
   async function flush(): Promise<void> {
@@ -43,9 +44,7 @@ export function startKeyUsage(system: Statements, clock: Clock, log: Logger): Wr
       const now = clock.now();
       const before = noted.get(keyId);
       if (before !== undefined && now.getTime() - before < noteEveryMs) return;
-      noted.delete(keyId);
       noted.set(keyId, now.getTime());
-      if (noted.size > notedKeys) noted.delete(noted.keys().next().value ?? '');
       pending.set(keyId, { ownerId, at: now.toISOString() });
     },
     async close() {

@@ -1,7 +1,7 @@
-/** Namespace of this product's advisory locks: two numbers name one, and they hold per database. */
+/** Namespace of this product's advisory locks: two numbers name one, within a database. */
 const namespace = 0x70616c69;
 
-/** Who may do what only one process may do at a time. */
+/** Locks on work that only one process may do at a time. */
 export const lockNumbers = {
   migration: [namespace, 1],
   projector: [namespace, 2],

@@ -1,13 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
 import { OwnerErased } from '../../application/faults/errors.js';
 import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import { StartupError } from '../startup-error.js';
 import type { Statements } from './database.js';
-import { holdMinimums, leastKek, ofSubjectKeys } from './kek-minimums.js';
-import { kekIdOf, newDataKey, subjectKey, unwrap, wrap } from './sealing.js';
+import { holdMinimums, leastKek, personalDataKeysMinimum } from './kek-minimums.js';
+import { kekIdOf, newDataKey, personalDataKey, unwrap, wrap } from './sealing.js';
 
-/** A key is asked for again after this long, so that its destruction is known everywhere within 5 s. */
+/** Time after which a key is read again, so that its destruction is known in every process within 5 s. */
 const trustMs = 4_000;
 const cachedKeys = 50_000;
 
@@ -16,25 +17,25 @@ type KeyRow = z.output<typeof keyRow>;
 
 const columns = sql`owner_id as "ownerId", kek_id as "kekId", wrapped`;
 
-/** This process would wrap new data keys with a KEK that was rotated away. */
+/** This process would wrap new data keys under a KEK that was rotated away. */
 class KekRotatedAway extends Error {
   constructor() {
     super('The current key encryption key was rotated away: no data key can be made with it.');
   }
 }
 
-class UnusableSubjectKey extends Error {
+class UnusablePersonalDataKey extends Error {
   constructor() {
     super('The owner’s data key does not unwrap: it was altered, or wrapped by another KEK.');
   }
 }
 
 const unusable = (): never => {
-  throw new UnusableSubjectKey();
+  throw new UnusablePersonalDataKey();
 };
 const unusableKey: PersonalDataKey = { seal: unusable, open: unusable };
 
-/** `now` counts milliseconds and never goes back; tests bring their own. */
+/** Keeps the owners' data keys, wrapped, in Postgres. `now` counts milliseconds and never goes back. */
 export function makePersonalDataKeys(
   system: Statements,
   keks: Keks,
@@ -43,7 +44,7 @@ export function makePersonalDataKeys(
   const { current, number, byId } = known(keks);
   const kekId = kekIdOf(current);
   // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
-  const cache = new Map<string, { readonly key: PersonalDataKey; readonly until: number }>();
+  const cache = new LRUCache<string, { readonly key: PersonalDataKey; readonly until: number }>({ max: cachedKeys });
 
   function remembered(ownerId: string): PersonalDataKey | undefined {
     const entry = cache.get(ownerId);
@@ -57,9 +58,8 @@ export function makePersonalDataKeys(
     const dataKey = unwrapped(byId.get(wrappedBy), wrapped, ownerId);
     // Among the keys of many owners one that does not unwrap must not keep the others from being read.
     if (!dataKey) return unusableKey;
-    const key = subjectKey(dataKey);
+    const key = personalDataKey(dataKey);
     cache.set(ownerId, { key, until: askedAt + trustMs });
-    if (cache.size > cachedKeys) cache.delete(cache.keys().next().value ?? '');
     return key;
   }
 
@@ -77,7 +77,7 @@ export function makePersonalDataKeys(
       holdMinimums,
       sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
         select ${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}::bytea
-        where ${number}::integer >= ${leastKek(ofSubjectKeys)} on conflict do nothing`,
+        where ${number}::integer >= ${leastKek(personalDataKeysMinimum)} on conflict do nothing`,
       sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
     );
     const [row] = outcome?.rows ?? [];
@@ -147,7 +147,7 @@ const known = (keks: Keks) => {
 const atOnce = 200;
 
 /** Wraps every data key under the current KEK and answers how many were not. What they seal is not touched. */
-export async function rewrapSubjectKeys(system: Statements, keks: Keks): Promise<number> {
+export async function rewrapPersonalDataKeys(system: Statements, keks: Keks): Promise<number> {
   const { current, byId } = known(keks);
   const kekId = kekIdOf(current);
   for (let rewrapped = 0; ;) {
@@ -158,7 +158,7 @@ export async function rewrapSubjectKeys(system: Statements, keks: Keks): Promise
     if (rows.length === 0) return rewrapped;
     for (const { ownerId, kekId: wrappedBy, wrapped } of rows) {
       const kek = byId.get(wrappedBy);
-      if (!kek || !wrapped) throw new UnusableSubjectKey();
+      if (!kek || !wrapped) throw new UnusablePersonalDataKey();
       // Compared, so that a key that was destroyed meanwhile does not come back.
       await system.run(sql`
         update palimpsest.subject_keys
@@ -179,7 +179,7 @@ export async function assertKekOpens(system: Statements, keks: Keks): Promise<vo
     const { ownerId, kekId, wrapped } = keyRow.parse(row);
     try {
       const kek = byId.get(kekId);
-      if (!kek) throw new UnusableSubjectKey();
+      if (!kek) throw new UnusablePersonalDataKey();
       if (wrapped) unwrap(kek, wrapped, ownerId);
     } catch {
       throw new StartupError('PALIMPSEST_KEK is not the key that the stored data keys are wrapped with.');

@@ -9,8 +9,8 @@ export interface Outcome {
 }
 
 /**
- * One statement of a batch was refused. It carries what is safe to log and nothing else: Postgres puts the failing row
- * into its messages (M11).
+ * One statement of a batch was refused. Invariant: it has only what is safe to log. Why: Postgres puts the failing row into
+ * its messages.
  */
 export class StatementFailed extends Error {
   constructor(
@@ -42,13 +42,13 @@ export function runTogether(
   return new Promise((resolve, reject) => {
     const bound = statements.map(bind);
     const timer = setTimeout(() => reject(new ConnectionLost('timeout')), timeoutMs);
-    const settle =
+    const inTime =
       <Value>(end: (value: Value) => void) =>
       (value: Value) => {
         clearTimeout(timer);
         end(value);
       };
-    client.query(new Batch(bound, sessionOf(client), settle(resolve), settle(reject)));
+    client.query(new Batch(bound, sessionOf(client), inTime(resolve), inTime(reject)));
   });
 }
 

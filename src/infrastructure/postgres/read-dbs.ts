@@ -5,8 +5,8 @@ import { StatementFailed, type Outcome } from './pipeline.js';
 import { tenantSetting } from './tenancy.js';
 
 /**
- * Reads of the read models. The tenant is set and the query run in one transaction and one round trip; the setting ends
- * with the transaction, so no connection carries a tenant to its next borrower (M12).
+ * Reads the read models. The tenant is set and the query run in one transaction and one round trip. Invariant: the setting
+ * ends with the transaction, so no connection carries a tenant to its next borrower.
  */
 export function makeReadDbs({ app, system }: Pick<Database, 'app' | 'system'>): ReadDbs {
   const readOnly = sql`select set_config('transaction_read_only', 'on', true)`;

@@ -23,7 +23,7 @@ function decrypt(key: Buffer, sealed: Buffer, context: string): Buffer {
 const form = 'v1.';
 
 /** The sealed form is `v1.` and base64url of nonce, ciphertext and tag. */
-export const subjectKey = (dataKey: Buffer): PersonalDataKey => ({
+export const personalDataKey = (dataKey: Buffer): PersonalDataKey => ({
   seal: (plain, context) => form + encrypt(dataKey, Buffer.from(plain), context).toString('base64url'),
   open(sealed, context) {
     if (!sealed.startsWith(form)) throw new Error('The sealed text is of a form that this version does not know.');
@@ -33,13 +33,13 @@ export const subjectKey = (dataKey: Buffer): PersonalDataKey => ({
 
 export const newDataKey = (): Buffer => randomBytes(32);
 
-/** Tells which KEK wrapped a key, and tells nothing else about it. */
+/** Identifies the KEK that wrapped a key, and reveals nothing else about it. */
 export const kekIdOf = (kek: Buffer): string =>
   createHmac('sha256', kek).update('palimpsest kek id').digest('hex').slice(0, 16);
 
 const wrapContext = (ownerId: string, kekId: string): string => `subject key ${ownerId} ${kekId}`;
 
-/** A data key under the KEK; it unwraps only for the owner it was made for. */
+/** Wraps a data key under the KEK; it unwraps only for the owner it was made for. */
 export const wrap = (kek: Buffer, dataKey: Buffer, ownerId: string): Buffer =>
   encrypt(kek, dataKey, wrapContext(ownerId, kekIdOf(kek)));
 

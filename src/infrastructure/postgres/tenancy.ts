@@ -2,12 +2,12 @@ import { escapeIdentifier, type ClientBase } from 'pg';
 import { StartupError } from '../startup-error.js';
 import { readModelSchema } from './database.js';
 
-/** The setting that holds the tenant for the length of one transaction. */
+/** The setting that names the tenant for the length of one transaction. */
 export const tenantSetting = 'palimpsest.owner';
 
 /**
  * Puts tables of a schema under row-level security that even their owner stands under: the app role sees rows of the
- * tenant that its transaction names, the owner sees all. Doing it twice is fine.
+ * tenant that its transaction names, the owner sees all. It can be repeated.
  */
 export async function secureTables(
   client: ClientBase,
@@ -43,7 +43,7 @@ async function hasOwner(client: ClientBase, schema: string, table: string): Prom
 
 /**
  * Refuses a start in which row-level security would be there but without effect: an app role that owns tables, is a
- * superuser or may bypass it, or a table that does not force it (P12).
+ * superuser or may bypass it, or a table that does not force it.
  */
 export async function assertTenancy(client: ClientBase, appRole: string): Promise<void> {
   const { rows: roles } = await client.query<{ strong: boolean; member: boolean }>(

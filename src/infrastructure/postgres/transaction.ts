@@ -8,7 +8,7 @@ export async function inTransaction<Result>(client: ClientBase, work: () => Prom
     await client.query('commit');
     return result;
   } catch (fault) {
-    // When the connection is gone, so is the transaction; the fault to tell is the first one.
+    // When the connection is gone, so is the transaction; the fault that counts is the first one.
     await client.query('rollback').catch(() => undefined);
     throw fault;
   }

@@ -8,7 +8,7 @@ const timestamptz = 1184;
 /** The driver's own table: it takes any type's number, though its types list only the built-in ones, and answers `any`. */
 const parserOf = types.getTypeParser as (typeId: number, format: 'text') => ReadValue;
 
-/** How a column of this type is read: bigint and numeric as text, timestamps as RFC 3339, json as what it says. */
+/** How a column of this type is read: bigint and numeric as text, timestamps as RFC 3339, json as its value. */
 export const readerOf = (typeId: number): ReadValue => {
   if (typeId === timestamptz) return readTimestamp;
   return parserOf(typeId, 'text');
@@ -16,7 +16,7 @@ export const readerOf = (typeId: number): ReadValue => {
 
 const timestampForm = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00$/;
 
-/** `2026-01-02 03:04:05.6+00`, as a session in UTC tells it, as `2026-01-02T03:04:05.600Z`. */
+/** `2026-01-02 03:04:05.6+00`, as a session in UTC writes it, as `2026-01-02T03:04:05.600Z`. */
 function readTimestamp(text: string): string {
   const [, day, time, fraction = ''] = timestampForm.exec(text) ?? [];
   if (day === undefined || time === undefined) return text;

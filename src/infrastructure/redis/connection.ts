@@ -4,8 +4,8 @@ import { BackendUnavailable } from '../../application/faults/errors.js';
 const connectedWithinMs = 5_000;
 
 /**
- * A client that says at once when it does not know: it neither queues while away nor sends a command a second time
- * (M3), and it gives up a connection that has fallen silent. It comes back by itself.
+ * Opens a client that fails at once when the outcome is not known: it neither queues while disconnected nor sends a command
+ * twice, and it gives up a connection that has fallen silent. It reconnects by itself.
  */
 export function connect(url: string): Redis {
   const redis = new Redis(url, {
@@ -19,29 +19,29 @@ export function connect(url: string): Redis {
     disconnectTimeout: 200,
     retryStrategy: (attempt) => Math.min(attempt * 50, 500),
   });
-  redis.on('error', () => undefined); // Every command tells its own caller.
+  redis.on('error', () => undefined); // Every command rejects for its own caller.
   return redis;
 }
 
-/** Waits for the first connection, so that a start does not fail for being early; who is not let in is not early. */
+/** Waits for the first connection, so that a start does not fail for being early. Fails when: the login is refused, or 5 s passed → BackendUnavailable. */
 export async function untilReady(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(() => settle(() => reject(new BackendUnavailable('redis'))), connectedWithinMs);
-    const ready = () => settle(resolve);
+    const late = setTimeout(() => end(() => reject(new BackendUnavailable('redis'))), connectedWithinMs);
+    const ready = () => end(resolve);
     const refused = (failure: Error) => {
-      if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(failure.message)) settle(() => reject(unavailable(failure)));
+      if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(failure.message)) end(() => reject(unavailable(failure)));
     };
-    const settle = (end: () => void) => {
+    const end = (answer: () => void) => {
       clearTimeout(late);
       redis.off('ready', ready).off('error', refused);
-      end();
+      answer();
     };
     redis.on('ready', ready).on('error', refused);
   });
 }
 
-/** Runs commands; whatever goes wrong, the caller learns that the outcome is not known. */
+/** Runs commands. Fails when: anything goes wrong → BackendUnavailable; the outcome is then not known. */
 export async function run<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -50,7 +50,7 @@ export async function run<Result>(work: () => Promise<Result>): Promise<Result> 
   }
 }
 
-/** A driver's error holds the command's arguments, so only its kind is passed on (M11). */
+/** Passes on only the kind of a driver's error. Why: the error has the command's arguments. */
 export const unavailable = (failure: unknown): BackendUnavailable =>
   failure instanceof BackendUnavailable
     ? failure
@@ -63,7 +63,7 @@ function kindOf(failure: unknown): string {
   return /^[A-Z]{2,}\b/.exec(failure.message)?.[0] ?? failure.name;
 }
 
-/** The replies of a transaction, every one of which must have succeeded: EXEC does not undo the others (M5). */
+/** The replies of a transaction. Fails when: one of its commands failed → its error. Why: EXEC does not undo the others. */
 export function replies(results: [error: Error | null, result: unknown][] | null): unknown[] {
   if (!results) throw new Error('EXECABORT');
   return results.map(([error, result]) => {

@@ -3,8 +3,8 @@ import { StartupError } from '../startup-error.js';
 import { run, unavailable, untilReady } from './connection.js';
 
 /**
- * Working state is no cache: the start is refused (StartupError) on a Redis that throws keys away, and what falls short
- * of "on disk before it is acknowledged" is answered as warnings.
+ * Checks that Redis keeps what it acknowledges; answers warnings where it may be lost in a power cut.
+ * Fails when: Redis evicts keys → StartupError. Why: the scratchpad store is no cache.
  */
 export async function assertDurable(redis: Redis): Promise<string[]> {
   await untilReady(redis);
@@ -37,7 +37,7 @@ export async function assertDurable(redis: Redis): Promise<string[]> {
   return warnings;
 }
 
-/** The client goes on in database 0 when the server does not have the one that it was told. */
+/** Refuses a missing database. Why: the client then continues in database 0 without an error. */
 async function assertDatabase(redis: Redis): Promise<void> {
   const { db = 0 } = redis.options;
   if (db === 0) return;

@@ -7,7 +7,7 @@ const keyOf = (threadId: string): string => `${prefix}${threadId}${suffix}`;
 /** Removes a key only while it still holds this text. */
 const removeIfSame = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** The storage that came before scratchpads: one plain text for each thread, `scratchpad:{threadId}:notebook` (S13). */
+/** The storage that came before scratchpads: one plain text for each thread, `scratchpad:{threadId}:notebook`. */
 export async function openOldNotebooks(url: string) {
   const redis = connect(url);
   try {

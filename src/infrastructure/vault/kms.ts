@@ -25,7 +25,7 @@ export interface Kms {
   readonly name: string;
   /** Number of the KEK that wraps now. */
   current(): Promise<number>;
-  /** Can it unwrap what this KEK wrapped? */
+  /** Answers whether it can unwrap what this KEK wrapped. */
   has(wrapped: Pick<WrappedKey, 'kms' | 'kek'>): Promise<boolean>;
   wrap(dataKey: Buffer, context: string): Promise<WrappedKey>;
   unwrap(wrapped: WrappedKey, context: string): Promise<Buffer>;

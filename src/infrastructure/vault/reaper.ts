@@ -1,30 +1,28 @@
-import type { Logger } from '../../application/ports/telemetry.js';
 import { describeFault } from '../../application/faults/describe-fault.js';
+import { pause, repeatEvery } from '../../application/kernel/concurrency/repeat-every.js';
+import type { Logger } from '../../application/ports/telemetry.js';
 
 export interface Reaper {
   close(): Promise<void>;
 }
 
-/** Looks for stale enrollments again and again, one look at a time. What a look meets is told to the log. */
+/** Reaps stale enrollments again and again, one round at a time; the first after a pause. Faults are logged. */
 export function startReaper(reap: () => Promise<number>, log: Logger, everyMs = 15_000): Reaper {
-  let closed = false;
-  let looking: Promise<void> = Promise.resolve();
-  const look = async () => {
-    try {
-      const count = await reap();
-      if (count > 0) log.info({ count }, 'stale enrollments were ended');
-    } catch (fault) {
-      log.warn(describeFault(fault), 'stale enrollments could not be looked for');
-    }
-    if (!closed) timer = setTimeout(begin, everyMs);
-  };
-  const begin = () => void (looking = look());
-  let timer = setTimeout(begin, everyMs);
+  const stop = new AbortController();
+  const reaping = pause(everyMs, stop.signal).then(() =>
+    repeatEvery(everyMs, stop.signal, async () => {
+      try {
+        const count = await reap();
+        if (count > 0) log.info({ count }, 'stale enrollments were ended');
+      } catch (fault) {
+        log.warn(describeFault(fault), 'stale enrollments could not be looked for');
+      }
+    }),
+  );
   return {
     async close() {
-      closed = true;
-      clearTimeout(timer);
-      await looking;
+      stop.abort();
+      await reaping;
     },
   };
 }

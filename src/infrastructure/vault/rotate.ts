@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
 import type { Statements } from '../postgres/database.js';
-import { ofSubjectKeys, raiseMinimums } from '../postgres/kek-minimums.js';
-import { rewrapSubjectKeys } from '../postgres/personal-data-keys.js';
+import { personalDataKeysMinimum, raiseMinimums } from '../postgres/kek-minimums.js';
+import { rewrapPersonalDataKeys } from '../postgres/personal-data-keys.js';
 import { rewrap } from './envelope.js';
 import type { KekRing } from './kek-ring.js';
 import type { Kms, WrappedKey } from './kms.js';
@@ -13,7 +13,7 @@ export interface Rotated {
   /** Number of the KEK that everything is wrapped with now. */
   readonly kek: number;
   readonly credentials: number;
-  readonly subjectKeys: number;
+  readonly personalDataKeys: number;
 }
 
 const wrappedRow = z.object({
@@ -32,29 +32,29 @@ const rootRow = wrappedRow.pick({ kms: true, kek: true, bytes: true });
 const atOnce = 100;
 
 /**
- * Wraps every data key, and the root key, under the current KEK; then no earlier one may open anything. Sealed values are
- * not touched and can be used all the while, as long as every running process has both KEKs. Doing it again, or going on
- * after it was interrupted, is fine. `kms` wraps credentials and the root key, `keks` the owners' data keys.
+ * Wraps every data key, and the root key, under the current KEK; then no earlier one may open anything. `kms` wraps
+ * credentials and the root key, `keks` the owners' data keys. Invariant: sealed values are not touched and can be used
+ * meanwhile, as long as every running process has both KEKs; a rotation can be repeated, also after an interruption.
  */
 export async function rotateKek(system: Statements, keks: KekRing, kms: Kms): Promise<Rotated> {
   const kek = await kms.current();
   const credentials = await rewrapCredentials(system, kms, kek);
   await rewrapRootKey(system, kms);
-  const subjectKeys = await rewrapSubjectKeys(system, keks);
+  const personalDataKeys = await rewrapPersonalDataKeys(system, keks);
   await raiseMinimums(
     system,
     new Map([
       [kms.name, kek],
-      [ofSubjectKeys, keks.current.number],
+      [personalDataKeysMinimum, keks.current.number],
       // Where a KMS has taken over, no KEK of the installation's own opens a credential any more.
       ...(kms.name === localKmsName ? [] : [[localKmsName, aboveAll(keks)] as const]),
     ]),
   );
-  // What a process that still had the earlier KEK wrapped before the minimum held.
+  // Once more, for keys that a process with the earlier KEK wrapped before the minimum was raised.
   return {
     kek,
     credentials: credentials + (await rewrapCredentials(system, kms, kek)),
-    subjectKeys: subjectKeys + (await rewrapSubjectKeys(system, keks)),
+    personalDataKeys: personalDataKeys + (await rewrapPersonalDataKeys(system, keks)),
   };
 }
 

@@ -75,7 +75,7 @@ export function makeTransitKms({ url, key, tokenFile, answerWithinMs = 5_000 }: 
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
-/** What a failed call says may hold what was sent: only that it failed is told. */
+/** Reports only that a call failed. Why: the answer of a failed call may quote what was sent. */
 const unavailable = (): never => {
   throw new BackendUnavailable('kms');
 };
