@@ -161,7 +161,7 @@ describe('the events of a scratchpad', () => {
     const scratchpadId = await newPad();
     const replies = await Promise.all(Array.from({ length: 50 }, () => follow(scratchpadId)));
     const heard = Promise.all(replies.map((reply) => take(reply, 1)));
-    const read = jest.spyOn(app.working, 'entries');
+    const read = jest.spyOn(app.working.ledger, 'read');
     await append(scratchpadId, 'heard by all');
     expect(new Set((await heard).flatMap(contents))).toEqual(new Set(['heard by all']));
     expect(read.mock.calls.length).toBeLessThan(5);
@@ -284,7 +284,7 @@ describe('live events', () => {
 
   it('begin again after a start that failed', async () => {
     const log = new MemoryEventStore();
-    jest.spyOn(log, 'head').mockRejectedValueOnce(new Error('away'));
+    jest.spyOn(log, 'headPosition').mockRejectedValueOnce(new Error('away'));
     const live = makeLiveFeed(log);
     await expect(live.position()).rejects.toThrow('away');
     await expect(live.position()).resolves.toBe(0n);
