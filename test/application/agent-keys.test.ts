@@ -20,7 +20,11 @@ beforeAll(async () => {
 
 async function enrolled(owner: Made): Promise<string> {
   const reply = await app.call(owner.key, 'agent.enroll', {
-    ...{ harness: 'offline', name: 'Scout', persona: null, model: 'm', provider: 'anthropic' },
+    harness: 'offline',
+    name: 'Scout',
+    persona: null,
+    model: 'm',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-an-agent' },
     idempotencyKey: randomUUID(),
   });

@@ -36,8 +36,12 @@ describe('a scratchpad', () => {
       await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content });
     const updated = await app.call(ada.key, 'scratchpad.metadata.set', { scratchpadId, metadata: { team: 'a' } });
     expect(dataOf(updated)).toMatchObject({
-      ...{ id: scratchpadId, threadId, ownerId: ada.id },
-      ...{ metadata: { team: 'a' }, contentRevision: 1, entryCount: 2 },
+      id: scratchpadId,
+      threadId,
+      ownerId: ada.id,
+      metadata: { team: 'a' },
+      contentRevision: 1,
+      entryCount: 2,
     });
   });
 
