@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { agent, retire } from '../../src/domain/agent/agent.js';
 import { isRefusal } from '../../src/domain/kernel/refusal.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
@@ -21,7 +20,11 @@ beforeAll(async () => {
 
 async function enrolled(owner: Made): Promise<string> {
   const reply = await app.call(owner.key, 'agent.enroll', {
-    ...{ harness: 'offline', name: 'Scout', persona: null, model: 'm', provider: 'anthropic' },
+    harness: 'offline',
+    name: 'Scout',
+    persona: null,
+    model: 'm',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-an-agent' },
     idempotencyKey: randomUUID(),
   });
@@ -98,13 +101,8 @@ describe('a key that acts as an agent', () => {
     const agentId = await enrolled(ada);
     const { key } = dataOf<Made>(await newKey(ada.key, { agentId }));
     expect(refusalOf(await append(key))).toBe('ok');
-    const streams = makeStreams(app.streamsNeeds, {
-      ownerId: ada.id,
-      actor: { type: 'system', id: 'test' },
-      correlationId: randomUUID(),
-      commandId: randomUUID(),
-    });
-    const retired = await streams.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
+    const { aggregates } = app.tenants.ofSystem(ada.id, randomUUID());
+    const retired = await aggregates.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
     expect(isRefusal(retired)).toBe(false);
     now += 5_000;
     expect(refusalOf(await append(key))).toBe('authentication_failed');

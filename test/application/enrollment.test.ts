@@ -4,14 +4,14 @@ import { agentIdOf } from '../../src/application/enrollment/fence.js';
 import { reapStaged } from '../../src/application/enrollment/reaper.js';
 import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
 import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
-import { OutcomeUnknown, WrongRevision } from '../../src/application/faults/errors.js';
+import { Overloaded, OutcomeUnknown, WrongRevision } from '../../src/application/faults/errors.js';
 import type { EventStore, NewEvent } from '../../src/application/ports/event-store.js';
-import { codesOf } from '../../src/application/operation/refusal-codes.js';
+import { codesOf, withinCodes } from '../../src/application/operation/refusal-codes.js';
 import { operations } from '../../src/application/registry.js';
 import { Secret } from '../../src/application/kernel/secret.js';
-import type { SystemNeeds } from '../../src/application/tenancy/tenants.js';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
-import { refuse, type Refusal } from '../../src/domain/kernel/refusal.js';
+import { systemCommand } from '../../src/application/event-sourcing/command.js';
+import { OwnerStreams } from '../../src/application/event-sourcing/owner-streams.js';
+import { refuse, type RefusalCode } from '../../src/domain/kernel/refusal.js';
 import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 import { credentialIdOf } from '../../src/application/ports/credential-vault.js';
@@ -37,16 +37,9 @@ const typesIn = async (app: MemoryApp, stream: string) => (await app.log.readStr
 const everyType = async (app: MemoryApp) => (await app.log.readAll(undefined, 1_000)).map(({ type }) => type);
 const countOf = async (app: MemoryApp, type: string) => (await everyType(app)).filter((one) => one === type).length;
 
-const systemOf = (app: MemoryApp): SystemNeeds => ({
-  ...app.streamsNeeds,
-  vault: app.vault,
-  working: app.working,
-  dbs: { for: () => ({ rows: async () => [] }), system: { rows: async () => [] } },
-  readModels: { waitFor: async () => true },
-});
 /** What the owner's agents get for the provider. */
 const inUse = async (app: MemoryApp, ownerId: string) =>
-  (await usableCredentials(systemOf(app)).open(ownerId, 'anthropic'))?.reveal();
+  (await usableCredentials(app.store, app.vault).open(ownerId, 'anthropic'))?.reveal();
 
 describe('an enrollment', () => {
   it('is one event, which is its fence and its commit', async () => {
@@ -59,8 +52,13 @@ describe('an enrollment', () => {
       agentId: agentIdOf(input.idempotencyKey, 0),
       ownerId: ada.id,
       fence: {
-        ...{ operation: 'agent.enroll', key: input.idempotencyKey, principal: ada.id, scope: `user:${ada.id}` },
-        ...{ digestForm: 1, replayMode: 'actor-bound', outcome: agent.id },
+        operation: 'agent.enroll',
+        key: input.idempotencyKey,
+        principal: ada.id,
+        scope: `user:${ada.id}`,
+        digestForm: 1,
+        replayMode: 'actor-bound',
+        outcome: agent.id,
       },
     });
     expect(JSON.stringify([event?.data, event?.metadata])).not.toContain('sk-1');
@@ -199,15 +197,11 @@ describe('a second submission under the same key', () => {
     const [event] = await app.log.readStream(`agent-${agent.id}`);
     const recorded = event?.data as { fence: Fence }; // as agent.enrolled declares
     const agentId = agentIdOf(twin.idempotencyKey, 0);
-    const streams = makeStreams(app.streamsNeeds, {
-      ownerId: ada.id,
-      actor: { type: 'user', id: ada.id },
-      correlationId: randomUUID(),
-      commandId: randomUUID(),
-    });
+    const command = systemCommand({ id: randomUUID(), clock: app.eventSourcing.clock });
+    const { firstEvents } = new OwnerStreams(app.eventSourcing, ada.id, command);
     const fence = { ...recorded.fence, key: twin.idempotencyKey, ...other };
     const data = { ...event?.data, name: 'Researcher', persona: null, agentId, fence };
-    await streams.begin(`agent-${agentId}`, { type: 'agent.enrolled', data, id: randomUUID() });
+    await firstEvents.appendFirst(`agent-${agentId}`, { type: 'agent.enrolled', data, id: randomUUID() });
     expect(refusalOf(await enrollAs(app, ada.key, twin))).toBe('conflict');
   });
 
@@ -342,7 +336,7 @@ describe('the reaper', () => {
     const input = request();
     const version = staged(ada.id, agentIdOf(input.idempotencyKey, 0));
     await app.vault.stage(version, new Secret('sk-lost'));
-    expect(await reapStaged(systemOf(app), -1)).toBe(1);
+    expect(await reapStaged(app, -1)).toBe(1);
     expect(await typesIn(app, `agent-${version.agentId}`)).toEqual(['agent.enrollment_abandoned']);
     expect(await app.vault.staged(ada.id, 'anthropic')).toEqual([]);
     const { agent } = dataOf<Enrolled>(await enrollAs(app, ada.key, input));
@@ -356,7 +350,7 @@ describe('the reaper', () => {
     const input = request();
     await enrollAs(app, ada.key, input);
     await app.vault.stage(staged(ada.id, agentIdOf(input.idempotencyKey, 0)), new Secret('sk-other'));
-    expect(await reapStaged(systemOf(app), -1)).toBe(2);
+    expect(await reapStaged(app, -1)).toBe(2);
     expect(await inUse(app, ada.id)).toBe('sk-1');
     expect(await app.vault.staged(ada.id, 'anthropic')).toEqual([]);
     expect(await countOf(app, 'agent.enrollment_abandoned')).toBe(0);
@@ -366,7 +360,7 @@ describe('the reaper', () => {
     const app = await memoryApp();
     const ada = await memberOf(app, 'Ada');
     await app.vault.stage(staged(ada.id, randomUUID()), new Secret('sk-new'));
-    expect(await reapStaged(systemOf(app), 60_000)).toBe(0);
+    expect(await reapStaged(app, 60_000)).toBe(0);
     expect((await app.vault.staged(ada.id, 'anthropic')).length).toBe(1);
   });
 
@@ -389,7 +383,7 @@ describe('the reaper', () => {
     const app = await memoryApp({ log: drowsy });
     const ada = await memberOf(app, 'Ada');
     const input = request();
-    asleep = () => reapStaged(systemOf(app), -1);
+    asleep = () => reapStaged(app, -1);
     const { agent } = dataOf<Enrolled>(await enrollAs(app, ada.key, input));
     expect(agent.id).toBe(agentIdOf(input.idempotencyKey, 1));
     expect(await inUse(app, ada.id)).toBe('sk-1');
@@ -432,11 +426,16 @@ describe('an idempotency key of an enrollment', () => {
 
 describe('the codes of the family', () => {
   const seven = [
-    ...['validation_failed', 'authentication_failed', 'authorization_refused', 'not_found'],
-    ...['conflict', 'precondition_failed', 'internal_fault'],
+    'validation_failed',
+    'authentication_failed',
+    'authorization_refused',
+    'not_found',
+    'conflict',
+    'precondition_failed',
+    'internal_fault',
   ];
-  const codesIn = (name: string) => [...codesOf(operations.find((one) => one.name === name) ?? enrollAgent)].sort();
-  const full = async () => refuse('unavailable', 'Too much at once.', { retryAfterSeconds: 3 });
+  const operationOf = (name: string) => operations.find((one) => one.name === name) ?? enrollAgent;
+  const codesIn = (name: string) => [...codesOf(operationOf(name))].sort();
   const asked = { agentId: agentIdOf(randomUUID(), 0) };
 
   it('are the seven of its document for the command, and those that a read can have for the query', () => {
@@ -446,29 +445,40 @@ describe('the codes of the family', () => {
   });
 
   it('hold for a position that the read models have not reached: the command does not ask for it, the query fails', async () => {
-    const app = await memoryApp({ readModels: { waitFor: async () => false } });
+    const app = await memoryApp({ watermark: { waitFor: async () => false } });
     const ada = await memberOf(app, 'Ada');
     const far = { minPosition: '9000000000000000000' };
     expect(refusalOf(await app.call(ada.key, 'agent.enroll', request(), far))).toBe('ok');
     expect((await app.call(ada.key, 'agent.enrollment.get', asked, far)).result).toMatchObject({
-      ...{ refused: 'internal_fault', retryAfterSeconds: 1 },
+      refused: 'internal_fault',
+      retryAfterSeconds: 1,
     });
   });
 
-  it.each<[string, () => Promise<Refusal>]>([
-    ['overload', full],
-    ['a rate limit', async () => refuse('rate_limited', undefined, { retryAfterSeconds: 3 })],
-  ])('hold under %s, and when to try again is still told', async (_, admission) => {
+  it('hold under overload, and when to try again is still said', async () => {
     const calm = await memoryApp();
     const ada = await memberOf(calm, 'Ada');
     const { log, subjects } = calm;
-    const app = await memoryApp({ log, subjects, admissions: [admission] });
+    const authenticate = () => Promise.reject(new Overloaded('eventstore'));
+    const app = await memoryApp({ log, subjects, authenticate });
     for (const [name, input] of [['agent.enroll', request()] as const, ['agent.enrollment.get', asked] as const]) {
       const { result } = await app.call(ada.key, name, input);
-      expect(result).toMatchObject({ refused: 'internal_fault', retryAfterSeconds: 3 });
+      expect(result).toMatchObject({ refused: 'internal_fault', retryAfterSeconds: 1 });
     }
-    expect(refusalOf(await app.call(ada.key, 'agent.list'))).toBe((await admission()).refused);
+    expect(refusalOf(await app.call(ada.key, 'agent.list'))).toBe('unavailable');
   });
+
+  it.each<RefusalCode>(['unavailable', 'rate_limited'])(
+    'hold when a step of the gateway answers %s, and when to try again is still said',
+    (code) => {
+      const refusal = refuse(code, undefined, { retryAfterSeconds: 3 });
+      for (const name of ['agent.enroll', 'agent.enrollment.get']) {
+        const answered = withinCodes(operationOf(name), refusal);
+        expect(answered).toMatchObject({ refused: 'internal_fault', retryAfterSeconds: 3 });
+      }
+      expect(withinCodes(operationOf('agent.list'), refusal).refused).toBe(code);
+    },
+  );
 
   it('hold when too many write at once', async () => {
     const app = await memoryApp();

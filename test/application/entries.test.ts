@@ -132,7 +132,7 @@ describe('a claim', () => {
         { ...pad, kind: 'claim', content: 'mine', fields: { subject: 'whales', leaseSeconds: 60 } },
         { idempotencyKey },
       );
-    const push = jest.spyOn(app.working, 'append').mockRejectedValueOnce(new BackendUnavailable('redis'));
+    const push = jest.spyOn(app.working.ledger, 'append').mockRejectedValueOnce(new BackendUnavailable('redis'));
     expect(refusalOf(await claim(one, key))).toBe('internal_fault');
     push.mockRestore();
     now += 60_000;

@@ -161,11 +161,16 @@ describe('a log that is asked for too much at once', () => {
   it('fails closed for an enrollment, with the time to come back', async () => {
     const { call, key } = await overloaded();
     const input = {
-      ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+      harness: 'native',
+      name: 'Scout',
+      model: 'm',
+      provider: 'anthropic',
+      idempotencyKey: randomUUID(),
       credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
     };
     expect((await call(key, 'agent.enroll', input)).result).toMatchObject({
-      ...{ refused: 'internal_fault', retryAfterSeconds: 1 },
+      refused: 'internal_fault',
+      retryAfterSeconds: 1,
     });
   });
 });

@@ -1,6 +1,4 @@
-import { systemWorkFor } from '../../src/application/tenancy/tenants.js';
 import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
-import { makeStreams } from '../../src/application/event-sourcing/aggregates.js';
 import { key } from '../../src/domain/key/key.js';
 import { erase, user } from '../../src/domain/user/user.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
@@ -37,25 +35,19 @@ describe('a key that is made while its owner is being erased', () => {
   it('opens nothing, and is revoked', async () => {
     const eve = await memberOf(app, 'Eve');
     expect(refusalOf(await app.call(eve.key, 'thread.create'))).toBe('ok');
-    const hers = {
-      ownerId: eve.id,
-      actor: { type: 'system', id: 'test' },
-      correlationId: '',
-      commandId: 'erase',
-    } as const;
-    const streams = makeStreams(app.streamsNeeds, hers);
-    await streams.execute(user, eve.id, erase);
+    const { aggregates } = app.tenants.ofSystem(eve.id, 'erase');
+    await aggregates.execute(user, eve.id, erase);
     // The first key is still trusted, for some seconds.
     const late = dataOf<Made>(await newKey(eve));
     expect(refusalOf(await app.call(late.key, 'thread.create'))).toBe('authentication_failed');
 
-    const noRows = { rows: async () => [] };
-    const { streamsNeeds, working, vault } = app;
-    const readModels = { reached: async () => true };
-    const needs = { ...streamsNeeds, working, vault, readModels, dbs: { for: () => noRows, system: noRows } };
-    const life = scratchpadReaction(systemWorkFor(needs), { purge: async () => undefined });
+    const reaction = scratchpadReaction({
+      tenantOf: (event) => app.tenants.ofEvent(event),
+      purges: { purge: async () => undefined },
+      awaitPosition: async () => true,
+    });
     const [made] = await app.store.events(`key-${late.id}`, 0, 1);
-    if (made) await life.on['key.created']?.(made);
-    expect((await streams.load(key, late.id)).status).toBe('revoked');
+    if (made) await reaction.on['key.created']?.(made);
+    expect((await aggregates.load(key, late.id)).status).toBe('revoked');
   });
 });

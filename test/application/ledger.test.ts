@@ -5,7 +5,7 @@ import { sweep } from '../../src/application/scratchpad/maintenance/sweep.js';
 import { BackendUnavailable } from '../../src/application/faults/errors.js';
 import type { Entry } from '../../src/application/ports/ledger-store.js';
 import type { PadRef } from '../../src/application/ports/pad-keys.js';
-import type { ReadDbs } from '../../src/application/ports/read-models.js';
+import type { ReadDb } from '../../src/application/ports/read-models.js';
 import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
@@ -53,23 +53,30 @@ const list = async (scratchpadId: string, more = {}) =>
 const view = async (scratchpadId: string) =>
   dataOf<{ text: string; entryCount: number }>(await call('scratchpad.view', { scratchpadId }));
 const verify = async (scratchpadId: string) => dataOf(await call('scratchpad.verify', { scratchpadId }));
-const told = async (scratchpadId: string, type?: string) =>
+const recorded = async (scratchpadId: string, type?: string) =>
   (await log.readStream(`scratchpad_ledger-${scratchpadId}`)).filter((event) => !type || event.type === type);
 
 /** What a writer pushes; its process then dies, as often as a test wants. */
 const entry = (content: string): Entry => ({
-  ...{ id: newId('entry', new Date(now)), kind: 'note', content, fields: {}, author: { type: 'key', id: 'key_1' } },
-  ...{ bytes: content.length, sha256: 'ab', at: new Date(now).toISOString(), correlationId: randomUUID() },
+  id: newId('entry', new Date(now)),
+  kind: 'note',
+  content,
+  fields: {},
+  author: { type: 'key', id: 'key_1' },
+  bytes: content.length,
+  sha256: 'ab',
+  at: new Date(now).toISOString(),
+  correlationId: randomUUID(),
 });
 
 /** What the read model of scratchpads says of ledgers that are asked for. */
-let toldRows: readonly { readonly id: string; readonly highest: number }[] | undefined = [];
+let coveredRows: readonly { readonly id: string; readonly highest: number }[] | undefined = [];
 /** The places of entries as the audit trail has them. */
-const trail: ReadDbs['system'] = {
+const trail: ReadDb = {
   async rows<Row>({ text, values }: { text: string; values: readonly unknown[] }) {
     if (text.includes('highest')) {
-      if (!toldRows) throw new BackendUnavailable('postgres');
-      return toldRows as Row[];
+      if (!coveredRows) throw new BackendUnavailable('postgres');
+      return coveredRows as Row[];
     }
     const [stream, ids] = text.includes('entryId') ? (values as [string, readonly string[]]) : ['', []];
     const events = (await log.readStream(stream)).filter(
@@ -78,14 +85,8 @@ const trail: ReadDbs['system'] = {
     return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 })) as Row[];
   },
 };
-const system = () => ({
-  ...app.streamsNeeds,
-  dbs: { for: () => trail, system: trail },
-  readModels: { reached: async () => true },
-  working: app.working,
-  vault: app.vault,
-});
-const auditor = (options: AuditorOptions = { graceMs: 0 }) => new LedgerAuditor(system(), options);
+const maintenance = () => ({ eventSourcing: app.eventSourcing, scratchpadStore: app.working, reads: trail });
+const auditor = (options: AuditorOptions = { graceMs: 0 }) => new LedgerAuditor(maintenance(), options);
 
 describe('an entry whose writer died after the push', () => {
   it('is audited under the id that the writer would have used', async () => {
@@ -95,10 +96,10 @@ describe('an entry whose writer died after the push', () => {
     expect(refusalOf(await append(scratchpadId, 'pushed', key))).toBe('internal_fault');
     log.failsOn = undefined;
     expect(await verify(scratchpadId)).toMatchObject({ ok: false, unaudited: 1 });
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1, unaudited: 0 });
     expect(dataOf(await append(scratchpadId, 'pushed', key))).toMatchObject({ index: 1 });
-    expect(await told(scratchpadId)).toHaveLength(1);
+    expect(await recorded(scratchpadId)).toHaveLength(1);
     expect(await app.working.dirtyPads.take(100)).not.toContainEqual(ref);
   });
 
@@ -106,19 +107,19 @@ describe('an entry whose writer died after the push', () => {
     const { scratchpadId, ref } = await newPad();
     await app.working.ledger.append(ref, entry('under way'));
     const patient = auditor({ graceMs: 3_000 });
-    await patient.auditTouched();
-    expect(await told(scratchpadId)).toEqual([]);
+    await patient.auditDirty();
+    expect(await recorded(scratchpadId)).toEqual([]);
     now += 3_000;
-    await patient.auditTouched();
-    expect(await told(scratchpadId)).toHaveLength(1);
+    await patient.auditDirty();
+    expect(await recorded(scratchpadId)).toHaveLength(1);
   });
 
   it('is audited whatever else was audited since', async () => {
     const { scratchpadId, ref } = await filled(3);
     await app.working.ledger.append(ref, entry('forgotten'));
     await append(scratchpadId, 'later');
-    await auditor().auditTouched();
-    const indexes = (await told(scratchpadId)).map(({ data }) => data['index']);
+    await auditor().auditDirty();
+    const indexes = (await recorded(scratchpadId)).map(({ data }) => data['index']);
     expect(indexes).toEqual([1, 2, 3, 5, 4]);
   });
 });
@@ -129,42 +130,42 @@ describe('a pad that is looked at again', () => {
     const pad = await filled(2);
     const patient = auditor({ graceMs: 3_000 });
     now += 3_000;
-    await patient.auditTouched();
+    await patient.auditDirty();
     await append(pad.scratchpadId, 'the third');
     now += 3_000;
-    const isTouched = async () =>
+    const isDirty = async () =>
       (await app.working.dirtyPads.take(100)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
     const read = jest.spyOn(log, 'readStream');
     const look = async () => {
       read.mockClear();
-      await patient.auditTouched();
+      await patient.auditDirty();
       return read.mock.calls.some(([stream]) => stream.endsWith(pad.scratchpadId));
     };
-    return { ...pad, look, isTouched };
+    return { ...pad, look, isDirty };
   }
   afterEach(() => {
-    toldRows = [];
+    coveredRows = [];
     jest.restoreAllMocks();
   });
 
   it('is in order when its read model says so of all that was there before; its streams are not read', async () => {
-    const { scratchpadId, look, isTouched } = await lookedAt();
-    toldRows = [{ id: scratchpadId, highest: 3 }];
-    expect([await look(), await isTouched()]).toEqual([false, true]);
+    const { scratchpadId, look, isDirty } = await lookedAt();
+    coveredRows = [{ id: scratchpadId, highest: 3 }];
+    expect([await look(), await isDirty()]).toEqual([false, true]);
     now += 3_000;
-    expect([await look(), await isTouched()]).toEqual([false, false]);
+    expect([await look(), await isDirty()]).toEqual([false, false]);
   });
 
   it.each<[string, (pad: { readonly scratchpadId: string; readonly ref: PadRef }) => unknown]>([
-    ['its read model is behind', () => (toldRows = [])],
-    ['its read model cannot say', () => (toldRows = undefined)],
-    ['more was told of than it holds', ({ scratchpadId }) => (toldRows = [{ id: scratchpadId, highest: 4 }])],
+    ['its read model is behind', () => (coveredRows = [])],
+    ['its read model cannot say', () => (coveredRows = undefined)],
+    ['more was told of than it holds', ({ scratchpadId }) => (coveredRows = [{ id: scratchpadId, highest: 4 }])],
     ['its keys are gone', ({ ref }) => app.working.keys.destroy(ref)],
     ['a text is on its way into its content', ({ ref }) => app.working.content.stage(ref, 1, randomUUID(), 'text')],
     ['the connection broke', () => app.working.reconnect()],
   ])('is compared with its streams when %s', async (_, happens) => {
     const { scratchpadId, ref, look } = await lookedAt();
-    toldRows = [{ id: scratchpadId, highest: 3 }];
+    coveredRows = [{ id: scratchpadId, highest: 3 }];
     await happens({ scratchpadId, ref });
     expect(await look()).toBe(true);
   });
@@ -173,17 +174,17 @@ describe('a pad that is looked at again', () => {
 describe('a pad whose keys go while it is looked at', () => {
   it('is looked at again, and what it has lost is told', async () => {
     const { scratchpadId, ref } = await filled(2);
-    const read = app.working.keys.state.bind(app.working);
+    const read = app.working.keys.state.bind(app.working.keys);
     let reads = 0;
-    const state = jest.spyOn(app.working, 'state').mockImplementation(async (pad) => {
+    const state = jest.spyOn(app.working.keys, 'state').mockImplementation(async (pad) => {
       const there = await read(pad);
       // It is there to the look and to the comparison with its streams, and then no more.
       if (pad.scratchpadId === scratchpadId && (reads += 1) === 2) await app.working.keys.destroy(ref);
       return there;
     });
-    for (let look = 0; look < 2; look += 1) await auditor().auditTouched();
+    for (let look = 0; look < 2; look += 1) await auditor().auditDirty();
     state.mockRestore();
-    const lost = await told(scratchpadId, 'scratchpad.entries_lost');
+    const lost = await recorded(scratchpadId, 'scratchpad.entries_lost');
     expect(lost.map(({ data }) => [data['from'], data['to']])).toEqual([[1, 2]]);
     expect(await app.working.keys.exists(ref)).toBe(true);
   });
@@ -237,13 +238,13 @@ describe('an entry that stands twice in a ledger', () => {
     for (let n = 2; n <= 150; n += 1) await app.working.ledger.append(ref, entry(`entry ${n}`));
     await app.working.ledger.append(ref, twice);
     await app.working.ledger.append(ref, entry('last'));
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     const first = await list(scratchpadId);
     const second = await list(scratchpadId, { cursor: first.page.nextCursor });
     const shown = [...first.data, ...second.data];
     expect(shown.filter(({ content }) => content === 'twice').map(({ index }) => index)).toEqual([1]);
     expect(shown.at(-1)).toMatchObject({ index: 152, content: 'last' });
-    expect((await told(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data)).toEqual([
+    expect((await recorded(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data)).toEqual([
       { scratchpadId, clears: 0, entryId: twice.id, index: 151, of: 1 },
     ]);
     expect((await view(scratchpadId)).entryCount).toBe(151);
@@ -253,11 +254,11 @@ describe('an entry that stands twice in a ledger', () => {
     const { scratchpadId, ref } = await newPad();
     const twice = entry('twice');
     await app.working.ledger.append(ref, twice);
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     await append(scratchpadId, 'between');
     await app.working.ledger.append(ref, twice);
-    await auditor().auditTouched();
-    expect((await told(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data['index'])).toEqual([3]);
+    await auditor().auditDirty();
+    expect((await recorded(scratchpadId, 'scratchpad.entry_repeated')).map(({ data }) => data['index'])).toEqual([3]);
     expect((await list(scratchpadId)).data.map(({ index }) => index)).toEqual([1, 2]);
   });
 });
@@ -333,7 +334,7 @@ describe('a ledger that has lost its tail', () => {
       await Promise.all([list(scratchpadId), append(scratchpadId, 'more'), auditor().audit(ref)]);
       app.working.reconnect();
     }
-    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
+    expect(await recorded(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
   });
 
   it('has lost nothing when only the connection broke', async () => {
@@ -341,7 +342,7 @@ describe('a ledger that has lost its tail', () => {
     app.working.reconnect();
     await append(scratchpadId, 'next');
     expect((await list(scratchpadId)).page.lost).toBeUndefined();
-    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+    expect(await recorded(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
   });
 });
 
@@ -368,7 +369,7 @@ describe('a ledger in which something lost came back', () => {
     ]);
     expect(page.lost).toEqual([{ from: 3, to: 3 }]);
     expect(dataOf(await append(scratchpadId, 'seven'))).toMatchObject({ index: 7 });
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     expect(await verify(scratchpadId)).toMatchObject({ entries: 6, audited: 6, mismatches: 0, unaudited: 0 });
   });
 
@@ -387,7 +388,7 @@ describe('a ledger in which something lost came back', () => {
     const { scratchpadId, ref } = await cameBack();
     await app.working.ledger.append(ref, entry('under way'));
     app.working.reconnect();
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     expect((await list(scratchpadId)).data.map(({ index, content }) => [index, content]).slice(-3)).toEqual([
       [5, 'five'],
       [6, 'entry 3'],
@@ -401,7 +402,7 @@ describe('a ledger in which something lost came back', () => {
     await Promise.all([1, 2, 3].map((n) => append(scratchpadId, `late ${n}`)));
     const { data } = await list(scratchpadId);
     expect(data.map(({ index }) => index)).toEqual([1, 2, 4, 5, 6, 7, 8, 9]);
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     expect(await verify(scratchpadId)).toMatchObject({ entries: 8, audited: 8, mismatches: 0 });
   });
 });
@@ -413,7 +414,7 @@ describe('a scratchpad whose working state is gone', () => {
     const indexes = await Promise.all([1, 2, 3, 4].map((n) => append(scratchpadId, `new ${n}`)));
     expect(indexes.map((reply) => dataOf<{ index: number }>(reply).index).sort()).toEqual([4, 5, 6, 7]);
     expect((await list(scratchpadId)).page.lost).toEqual([{ from: 1, to: 3 }]);
-    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
+    expect(await recorded(scratchpadId, 'scratchpad.entries_lost')).toHaveLength(1);
   });
 
   it('says that its content was lost, at the revision that the next writer has to name', async () => {
@@ -433,7 +434,7 @@ describe('a scratchpad whose working state is gone', () => {
     const { scratchpadId } = await filled(2);
     await call('scratchpad.delete', { scratchpadId });
     expect(refusalOf(await append(scratchpadId, 'late'))).toBe('not_found');
-    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+    expect(await recorded(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
   });
 });
 
@@ -443,8 +444,8 @@ describe('a clear', () => {
     await app.working.ledger.append(ref, entry('never told of'));
     await app.working.ledger.clear(ref, 'clear 1');
     await append(scratchpadId, 'after');
-    await auditor().auditTouched();
-    const types = (await told(scratchpadId)).map(({ type, data }) => [type, data['index'] ?? data['count']]);
+    await auditor().auditDirty();
+    const types = (await recorded(scratchpadId)).map(({ type, data }) => [type, data['index'] ?? data['count']]);
     expect(types).toEqual([
       ['scratchpad.entry_appended', 1],
       ['scratchpad.entry_appended', 2],
@@ -471,13 +472,13 @@ describe('a clear', () => {
   it('is not taken for a loss by entries whose events come late', async () => {
     const { scratchpadId } = await filled(3);
     await call('scratchpad.entry.clear', { scratchpadId });
-    const [first] = await told(scratchpadId);
+    const [first] = await recorded(scratchpadId);
     for (let filler = 0; filler < 1_100; filler += 1)
       await log.append(`other-${scratchpadId}`, 'any', [{ id: randomUUID(), type: 'x', data: {}, metadata: {} }]);
     await log.append(`scratchpad_ledger-${scratchpadId}`, 'any', first ? [first] : []);
     app.working.reconnect();
     expect(dataOf(await append(scratchpadId, 'first again'))).toMatchObject({ index: 1 });
-    expect(await told(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
+    expect(await recorded(scratchpadId, 'scratchpad.entries_lost')).toEqual([]);
   });
 
   it('lets a reader who was under way go on with what was appended since, or stop', async () => {
@@ -498,11 +499,11 @@ describe('a clear', () => {
 describe('a text on its way into the content', () => {
   it('is promoted when it was committed and its writer died', async () => {
     const { scratchpadId, ref } = await newPad();
-    const promote = jest.spyOn(app.working, 'promote').mockResolvedValueOnce(true);
+    const promote = jest.spyOn(app.working.content, 'promote').mockResolvedValueOnce(true);
     await call('scratchpad.content.set', { scratchpadId, content: 'the plan' });
     promote.mockRestore();
     expect(await app.working.content.read(ref)).toMatchObject({ revision: 0 });
-    await auditor().auditTouched();
+    await auditor().auditDirty();
     expect(await app.working.content.read(ref)).toMatchObject({ revision: 1, content: 'the plan' });
   });
 
@@ -511,7 +512,7 @@ describe('a text on its way into the content', () => {
     const key = randomUUID();
     const set = () => call('scratchpad.content.set', { scratchpadId, content: 'the plan' }, { idempotencyKey: key });
     const read = async () => dataOf(await call('scratchpad.content.get', { scratchpadId }));
-    const promote = jest.spyOn(app.working, 'promote').mockImplementationOnce((...named) => {
+    const promote = jest.spyOn(app.working.content, 'promote').mockImplementationOnce((...named) => {
       app.working.loseStaged(ref);
       promote.mockRestore();
       return app.working.content.promote(...named);
@@ -529,12 +530,12 @@ describe('a text on its way into the content', () => {
     const { ref } = await newPad();
     await app.working.content.stage(ref, 1, randomUUID(), 'never to be');
     const patient = auditor({ graceMs: 0, staleAfterMs: 60_000 });
-    await patient.auditTouched();
+    await patient.auditDirty();
     now += 59_000;
-    await patient.auditTouched();
+    await patient.auditDirty();
     expect((await app.working.keys.state(ref)).staged).toHaveLength(1);
     now += 1_000;
-    await patient.auditTouched();
+    await patient.auditDirty();
     expect((await app.working.keys.state(ref)).staged).toEqual([]);
   });
 });
@@ -542,7 +543,7 @@ describe('a text on its way into the content', () => {
 describe('a sweep through the working state', () => {
   it('leaves alone what lives', async () => {
     const { scratchpadId, ref } = await filled(2);
-    await sweep(system(), auditor(), true);
+    await sweep(maintenance(), auditor(), true);
     expect(await app.working.keys.exists(ref)).toBe(true);
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 2 });
   });
@@ -551,7 +552,7 @@ describe('a sweep through the working state', () => {
     const { scratchpadId, ref } = await filled(1);
     await call('scratchpad.delete', { scratchpadId });
     await app.working.keys.create(ref, new Date(now).toISOString());
-    expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
+    expect((await sweep(maintenance(), auditor(), false)).destroyed).toBe(1);
     expect(await app.working.keys.exists(ref)).toBe(false);
   });
 
@@ -559,9 +560,9 @@ describe('a sweep through the working state', () => {
     const unknown = { ownerId: ada.id, scratchpadId: newId('scratchpad', new Date(now)) };
     await app.working.keys.create(unknown, new Date(now).toISOString());
     now += 10 * 60_000 - 1;
-    expect((await sweep(system(), auditor(), false)).destroyed).toBe(0);
+    expect((await sweep(maintenance(), auditor(), false)).destroyed).toBe(0);
     now += 1;
-    expect((await sweep(system(), auditor(), false)).destroyed).toBe(1);
+    expect((await sweep(maintenance(), auditor(), false)).destroyed).toBe(1);
     expect(await app.working.keys.exists(unknown)).toBe(false);
   });
 
@@ -573,7 +574,7 @@ describe('a sweep through the working state', () => {
     await log.append(`thread-${threadId}`, 'any', [
       { ...emptied, id: randomUUID(), metadata: attached?.metadata ?? {} },
     ]);
-    await sweep(system(), auditor(), false);
+    await sweep(maintenance(), auditor(), false);
     expect(await app.working.keys.exists(ref)).toBe(false);
     expect((await log.readStream(`scratchpad-${scratchpadId}`)).at(-1)?.type).toBe('scratchpad.deleted');
   });

@@ -34,10 +34,14 @@ describe('a scratchpad', () => {
     await app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content: 'The plan' });
     for (const content of ['first', 'second'])
       await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content });
-    const updated = await app.call(ada.key, 'scratchpad.update', { scratchpadId, metadata: { team: 'a' } });
+    const updated = await app.call(ada.key, 'scratchpad.metadata.set', { scratchpadId, metadata: { team: 'a' } });
     expect(dataOf(updated)).toMatchObject({
-      ...{ id: scratchpadId, threadId, ownerId: ada.id },
-      ...{ metadata: { team: 'a' }, contentRevision: 1, entryCount: 2 },
+      id: scratchpadId,
+      threadId,
+      ownerId: ada.id,
+      metadata: { team: 'a' },
+      contentRevision: 1,
+      entryCount: 2,
     });
   });
 
@@ -111,7 +115,7 @@ describe('a scratchpad', () => {
 });
 
 describe('a deleted scratchpad', () => {
-  it('is gone from every operation and leaves nothing in the working state', async () => {
+  it('is gone from every operation and leaves nothing in the scratchpad store', async () => {
     const { scratchpadId } = await newPad();
     await app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content: 'secret' });
     expect(refusalOf(await app.call(ada.key, 'scratchpad.delete', { scratchpadId }))).toBe('ok');
@@ -125,7 +129,7 @@ describe('a deleted scratchpad', () => {
       'scratchpad.entry.clear': {},
       'scratchpad.clear': {},
       'scratchpad.view': {},
-      'scratchpad.update': { metadata: {} },
+      'scratchpad.metadata.set': { metadata: {} },
     };
     for (const [name, input] of Object.entries(inputs)) {
       expect([name, refusalOf(await app.call(ada.key, name, { scratchpadId, ...input }))]).toEqual([name, 'not_found']);

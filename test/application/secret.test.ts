@@ -28,7 +28,10 @@ describe('a secret', () => {
 
   it('is one from the moment an input was parsed', () => {
     const parsed = enrollAgent.input.parse({
-      ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic' },
+      harness: 'native',
+      name: 'Scout',
+      model: 'm',
+      provider: 'anthropic',
       credential: { mode: 'intake', type: 'api_key', value },
     });
     expect(inspect(parsed, { depth: 9 })).not.toContain('canary');
@@ -42,12 +45,20 @@ describe('a secret', () => {
 
   it('is no part of the digest of a request', () => {
     const fingerprint = enrollAgent.fingerprint?.({
-      ...{ harness: 'native', name: 'Scout', persona: null, model: 'm', provider: 'anthropic' },
+      harness: 'native',
+      name: 'Scout',
+      persona: null,
+      model: 'm',
+      provider: 'anthropic',
       credential: { mode: 'intake', type: 'api_key', value: secret },
       replayMode: 'actor-bound',
     });
     expect(fingerprint).toEqual({
-      ...{ harness: 'native', name: 'Scout', persona: null, model: 'm', provider: 'anthropic' },
+      harness: 'native',
+      name: 'Scout',
+      persona: null,
+      model: 'm',
+      provider: 'anthropic',
       credentialMode: 'intake',
     });
   });

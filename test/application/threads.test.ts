@@ -48,7 +48,7 @@ describe('deleting a message that no read model shows yet', () => {
   });
 
   it('that is older than those it looks through waits for the read model, and does not say that there is none', async () => {
-    app = await memoryApp({ readModels: { waitFor: async () => false } });
+    app = await memoryApp({ watermark: { waitFor: async () => false } });
     ada = await memberOf(app, 'Ada');
     made = dataOf<Thread>(await app.call(ada.key, 'thread.create'));
     const messageId = await append('old');

@@ -3,7 +3,6 @@ import type { DecodedEvent } from '../../src/application/event-sourcing/codec.js
 import { BackendUnavailable } from '../../src/application/faults/errors.js';
 import type { Reaction } from '../../src/application/reactions/reaction.js';
 import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
-import { systemWorkFor } from '../../src/application/tenancy/tenants.js';
 import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
@@ -183,14 +182,14 @@ describe('a reaction', () => {
   });
 
   it('on an erase waits for a trail that is behind, however long, and then goes on by itself', async () => {
-    const { streamsNeeds, working, vault } = await memoryApp({ log: events, subjects });
-    const noRows = { rows: async () => [] };
+    const { tenants } = await memoryApp({ log: events, subjects });
     let looks = 0;
-    const needs = {
-      ...{ ...streamsNeeds, working, vault, dbs: { for: () => noRows, system: noRows } },
-      readModels: { reached: async () => (looks += 1) > 11 },
-    };
-    react(scratchpadReaction(systemWorkFor(needs), { purge: async () => undefined }));
+    const reaction = scratchpadReaction({
+      tenantOf: (event) => tenants.ofEvent(event),
+      purges: { purge: async () => undefined },
+      awaitPosition: async () => (looks += 1) > 11,
+    });
+    react(reaction);
     const erased = await stored(subjects, 'eve', { type: 'user.erased', data: { userId: 'eve' } });
     await events.append('user-eve', 'none', [erased]);
     await eventually(

@@ -16,8 +16,17 @@ const fence: Fence = {
   outcome: 'agent-1',
 };
 const data: z.output<(typeof agentEvents)['agent.enrolled']> = {
-  ...{ agentId: 'agent-1', ownerId: 'user_ada', harness: 'native', provider: 'anthropic', model: 'm', name: 'Scout' },
-  ...{ persona: null, credentialMode: 'intake', credentialId: 'cred_1', credentialVersionId: 'version-1', fence },
+  agentId: 'agent-1',
+  ownerId: 'user_ada',
+  harness: 'native',
+  provider: 'anthropic',
+  model: 'm',
+  name: 'Scout',
+  persona: null,
+  credentialMode: 'intake',
+  credentialId: 'cred_1',
+  credentialVersionId: 'version-1',
+  fence,
 };
 const enrolled: AgentEvent = { type: 'agent.enrolled', data };
 const abandonment = { agentId: 'agent-1', credentialVersionId: 'version-1' };
@@ -83,7 +92,10 @@ describe('a credential', () => {
   const naming = { credentialId: 'cred_1', provider: 'anthropic' };
   const rotation = (position: string) => ({
     ...naming,
-    ...{ versionId: 'version-2', previousVersionId: 'version-1', agentId: 'agent-2', position },
+    versionId: 'version-2',
+    previousVersionId: 'version-1',
+    agentId: 'agent-2',
+    position,
   });
   const rotated = (position: string): CredentialEvent => ({ type: 'credential.rotated', data: rotation(position) });
   const deleted = (upTo: string): CredentialEvent => ({ type: 'credential.deleted', data: { ...naming, upTo } });

@@ -10,7 +10,11 @@ const [ada, bob] = [
 ];
 // `given` stores its events at midnight.
 const claim = (holder: typeof ada, entryId: string, expiresAt = '2026-01-01T00:05:00.000Z') => ({
-  ...{ scratchpadId: 'sp_1', subjectSha256: 'ab', entryId, holder, expiresAt },
+  scratchpadId: 'sp_1',
+  subjectSha256: 'ab',
+  entryId,
+  holder,
+  expiresAt,
 });
 const taken = (...of: Parameters<typeof claim>): ClaimEvent => ({ type: 'scratchpad.claim_taken', data: claim(...of) });
 const during = '2026-01-01T00:04:59.999Z';
@@ -48,6 +52,11 @@ describe('who may write which kind', () => {
     ]));
   it('is findings and claims for a worker', () =>
     expect(entryKinds.filter((kind) => mayWrite('worker', kind))).toEqual([
-      ...['note', 'claim', 'verified', 'unverified', 'failed_source', 'tombstone'],
+      'note',
+      'claim',
+      'verified',
+      'unverified',
+      'failed_source',
+      'tombstone',
     ]));
 });

@@ -44,8 +44,15 @@ describe('a workspace', () => {
 describe('a key', () => {
   const given = givenFor(keys.key);
   const data: Extract<KeyEvent, { type: 'key.created' }>['data'] = {
-    ...{ keyId: 'key_1', userId: 'user_1', workspaceId: 'ws_1', role: 'member', name: 'worker' },
-    ...{ scopes: ['threads:read'], secretHash: 'ab', display: 'plm_key_1…', expiresAt: null },
+    keyId: 'key_1',
+    userId: 'user_1',
+    workspaceId: 'ws_1',
+    role: 'member',
+    name: 'worker',
+    scopes: ['threads:read'],
+    secretHash: 'ab',
+    display: 'plm_key_1…',
+    expiresAt: null,
   };
   const created: KeyEvent = { type: 'key.created', data };
   const revoked: KeyEvent = { type: 'key.revoked', data: { keyId: 'key_1' } };

@@ -7,7 +7,13 @@ const scratchpadId = 'sp_1';
 const appended = (index: number, clears = 0): LedgerEvent => ({
   type: 'scratchpad.entry_appended',
   data: {
-    ...{ scratchpadId, entryId: `ent_${clears}_${index}`, index, clears, kind: 'note', bytes: 1, sha256: 'ab' },
+    scratchpadId,
+    entryId: `ent_${clears}_${index}`,
+    index,
+    clears,
+    kind: 'note',
+    bytes: 1,
+    sha256: 'ab',
     author: { type: 'key', id: 'key_1' },
   },
 });
@@ -43,7 +49,7 @@ describe('ranges', () => {
     ).toEqual([[1, 9]]);
   });
 
-  it('know what they hold, how much, and what is missing', () => {
+  it('know what they contain, how much, and what is missing', () => {
     const ranges = rangesOf([2, 3, 6]);
     expect([1, 2, 3, 4, 6].map((number) => contains(ranges, number))).toEqual([false, true, true, false, true]);
     expect(sizeOf(ranges)).toBe(3);
@@ -79,12 +85,12 @@ describe('what a stream knows of a ledger', () => {
 
   it('has the generation of an entry that was recorded before the clear it follows', () => {
     const state = after(appended(1), appended(1, 1));
-    expect(state.generations.map(({ number: clears }) => clears)).toEqual([0, 1]);
+    expect(state.generations.map(({ number }) => number)).toEqual([0, 1]);
     expect(currentGeneration(state).number).toBe(1);
     expect(generationOf(state, 0)?.covered).toEqual([[1, 1]]);
   });
 
-  it('counts the entries of a generation without the lost and the duplicate ones', () => {
+  it('counts the entries of a generation without those that were lost or are duplicates', () => {
     const duplicate: LedgerEvent = {
       type: 'scratchpad.entry_repeated',
       data: { scratchpadId, clears: 0, entryId: 'ent_0_1', index: 5, of: 1 },

@@ -30,19 +30,21 @@ const uncounted = { count: () => undefined, observe: () => undefined };
 const noRows: ReadDbs = { for: () => ({ rows: async () => [] }), system: { rows: async () => [] } };
 const noProjections: ProjectionControl = { list: async () => [], rebuild: async () => undefined };
 
-/** The whole application over memory ports, without read models: for commands, in milliseconds. */
+/** The whole application over memory ports, without read models unless it is given some: for commands, in milliseconds. */
 export async function memoryApp({
   log = new MemoryEventStore(),
   subjects = new MemoryPersonalDataKeys(),
   vault = new MemoryVault(),
   models = makeModels(vault),
   clock = { now: () => new Date() },
+  dbs = noRows,
   ...overrides
 }: Partial<GatewayNeeds> & {
   readonly log?: EventStore;
   readonly subjects?: MemoryPersonalDataKeys;
   readonly vault?: MemoryVault;
   readonly models?: Models;
+  readonly dbs?: ReadDbs;
 } = {}) {
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const apiKeys = makeKeyMaker(pepper);
@@ -57,7 +59,7 @@ export async function memoryApp({
     commandQueue: new KeyedMutex(() => new Overloaded('eventstore')),
     facts: new FactRecorder(log),
   };
-  const tenants = new Tenants({ eventSourcing, scratchpadStore: working, live, vault }, noRows);
+  const tenants = new Tenants({ eventSourcing, scratchpadStore: working, live, vault }, dbs);
   const needs: GatewayNeeds = {
     authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
     clock,
