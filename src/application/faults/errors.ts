@@ -1,11 +1,11 @@
-/** Another writer was first. The true revision is found by reading, never taken from the error (E7). */
+/** Another writer was first. The true revision is found by reading, never taken from the error. */
 export class WrongRevision extends Error {
   constructor(readonly stream: string) {
     super('The stream has moved on.');
   }
 }
 
-/** No answer in time: the append may or may not have happened. Read the stream to know; never compensate (03-flows, rule 3). */
+/** No answer in time: the append may or may not have happened. Read the stream to know; never compensate (docs/flows.md#outcome-unknown). */
 export class OutcomeUnknown extends Error {
   constructor(readonly stream: string) {
     super('The event store did not answer in time.');

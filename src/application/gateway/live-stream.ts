@@ -1,24 +1,25 @@
+import { WakeSignal } from '../kernel/concurrency/wake-signal.js';
 import type { LiveEvent, LiveSource, Operation } from '../operation/operation.js';
 import type { Metrics } from '../ports/telemetry.js';
 
-/** What is told: events, and at the end `done`, which has no position. */
+/** What is sent: events, and at the end `done`, which has no position. */
 export type LiveMessage =
   LiveEvent | { readonly id?: undefined; readonly event: 'done'; readonly data: { readonly reason: string } };
 
 /** Why there are no more events, as `done` says it; operations add reasons of their own. */
 export type EndReason = 'authorization_ended' | 'server_stopping' | 'unavailable';
 
-/** A caller is asked for this often, of a principal that is known for 3 s: a revoked key hears nothing after 5 s. */
+/** How often the caller is asked for, of a principal that is known for 3 s: a revoked key receives nothing after 5 s. */
 const askEveryMs = 1_500;
 /** Without an answer for so long (the key's stream cannot be read) a caller counts as not allowed. */
 const trustedForMs = 5_000;
 
 /**
- * The events of one caller. They end with `done`, which says why; the one who listens may leave before (`return`). Made by
- * hand and not as a generator: one of those cannot be left while it waits for what happens next.
+ * The events of one caller. They end with `done`, which says why; the listener may leave before (`return`).
+ * Why no generator: one of those cannot be left while it waits for the next event.
  */
 export class LiveStream implements AsyncIterableIterator<LiveMessage> {
-  /** Where it begins: who is cut off before the first event resumes after this position. */
+  /** Where it begins: a listener that is cut off before the first event resumes after this position. */
   readonly after: bigint;
   private readonly stopped = new AbortController();
   private readonly source: AsyncGenerator<LiveEvent, string>;
@@ -29,7 +30,7 @@ export class LiveStream implements AsyncIterableIterator<LiveMessage> {
   private over = false;
   private askedAt: number;
   private allowedAt: number;
-  private wake: (() => void) | undefined;
+  private readonly signal = new WakeSignal();
 
   constructor(
     private readonly operation: Operation,
@@ -67,10 +68,10 @@ export class LiveStream implements AsyncIterableIterator<LiveMessage> {
     return { done: true, value: undefined };
   }
 
-  /** Ends it from our side, with a `done` that says why. */
+  /** Ends it from this side, with a `done` that says why. */
   end(reason: EndReason): void {
     this.reason ??= reason;
-    this.wake?.();
+    this.signal.wake();
   }
 
   return(): Promise<IteratorResult<LiveMessage, undefined>> {
@@ -91,10 +92,10 @@ export class LiveStream implements AsyncIterableIterator<LiveMessage> {
     if (this.over) return;
     this.over = true;
     this.stopped.abort();
-    // It was told to stop; what it still says, or fails with, concerns nobody.
+    // It was stopped; what it still yields, or fails with, concerns nobody.
     this.source.return('left').catch(() => undefined);
     this.metrics.count('palimpsest_live_replies_ended_total', { operation: this.operation.name, reason });
-    this.wake?.();
+    this.signal.wake();
   }
 
   private pull(): void {
@@ -108,7 +109,7 @@ export class LiveStream implements AsyncIterableIterator<LiveMessage> {
       )
       .finally(() => {
         this.pulling = false;
-        this.wake?.();
+        this.signal.wake();
       });
   }
 
@@ -122,17 +123,9 @@ export class LiveStream implements AsyncIterableIterator<LiveMessage> {
     }
   }
 
-  /** Waits until something came, it was ended, or it is time to ask again. */
-  private news(): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        this.wake = undefined;
-        resolve();
-      };
-      const timer = setTimeout(settle, Math.max(0, this.askedAt + askEveryMs - performance.now()));
-      this.wake = settle;
-      if (this.arrived || this.fault || this.reason !== undefined || this.over) settle();
-    });
+  /** Waits until an event came, the stream was ended, or it is time to ask again whether the caller is authorized. */
+  private async news(): Promise<void> {
+    if (this.arrived || this.fault || this.reason !== undefined || this.over) return;
+    await this.signal.wait({ ms: Math.max(0, this.askedAt + askEveryMs - performance.now()) });
   }
 }

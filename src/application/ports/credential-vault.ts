@@ -81,7 +81,7 @@ export interface CredentialDestruction {
  * Sealed provider credentials. Invariant: a value is stored once, as a version of its own; it is `staged` until an event
  * names it, then `active` or, when a later enrollment's version is, `retired`.
  */
-export interface CredentialVault extends StagedVersions, KeptCredentials, CredentialDestruction {}
+export type CredentialVault = StagedVersions & KeptCredentials & CredentialDestruction;
 
 /** An owner keeps one credential for a provider, whatever versions it has had. */
 export const credentialIdOf = (ownerId: string, provider: string): string => derivedId('credential', ownerId, provider);

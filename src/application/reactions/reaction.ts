@@ -3,7 +3,7 @@ import type { StoredEvent } from '../ports/event-store.js';
 
 /**
  * Event in, effect out. Called at least once for each event, in the order of the log, after the event is stored; so every
- * effect is idempotent. A rebuild of a read model calls none of them (03-flows, rule 5).
+ * effect is idempotent. A rebuild of a read model calls none of them (docs/flows.md#reactions).
  */
 export interface Reaction {
   readonly name: string;

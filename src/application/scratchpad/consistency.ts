@@ -1,14 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
-import { above, highest, type Ranges } from '../../domain/scratchpad/index-ranges.js';
-import type { LedgerExtent } from '../../domain/scratchpad/ledger-list.js';
-import { currentGeneration, ledger, type Generation } from '../../domain/scratchpad/ledger.js';
-import { scratchpad } from '../../domain/scratchpad/scratchpad.js';
 import type { OwnerStreams } from '../event-sourcing/owner-streams.js';
-import type { PadRef, PadState } from '../ports/pad-keys.js';
+import type { PadRef } from '../ports/pad-keys.js';
 import type { ScratchpadStore } from '../ports/scratchpad-store.js';
-import { recordLost } from './ledger-events.js';
-import { isInRecordedOrder, restoreOrder } from './restore-order.js';
+import { compareWithStream } from './compare-with-stream.js';
 
 /**
  * Compares the ledger of a pad with its stream before the first use in a connection epoch, and mends it.
@@ -59,72 +53,8 @@ export class LedgerConsistency {
 
   private async verify(): Promise<'open' | 'gone'> {
     const epoch = this.store.epoch.current();
-    const found = await this.compareWithStream();
+    const found = await compareWithStream({ ref: this.ref, streams: this.streams, store: this.store });
     if (found === 'open') this.store.epoch.markVerified(this.ref, epoch);
     return found;
   }
-
-  private async compareWithStream(): Promise<'open' | 'gone'> {
-    const { ref, streams, store } = this;
-    const pad = await streams.aggregates.load(scratchpad, ref.scratchpadId);
-    if (pad.status === 'deleted') await store.keys.destroy(ref);
-    if (pad.status !== 'open') return 'gone';
-    // The stream first: every index that it covers by now, the list had before.
-    const generation = currentGeneration(await streams.aggregates.load(ledger, ref.scratchpadId));
-    const state = await store.keys.state(ref);
-    const list = state.ledger;
-    // Entries move only while the server is away, and then the epoch is a new one.
-    const mayHaveMoved = list?.generation === generation.number && !store.epoch.isVerified(ref);
-    if (mayHaveMoved && !(await isInRecordedOrder(this.restoring(), generation, list.length))) {
-      await restoreOrder(this.restoring(), generation);
-      return this.compareWithStream();
-    }
-    const lost = lostOf(generation, list);
-    // A pad that was deleted meanwhile has lost nothing: its keys go after its stream has ended.
-    if (lost.length > 0 && !(await this.isOpen())) return 'gone';
-    await this.recordLost(generation, list, lost);
-    return this.mend(generation, state, pad.createdAt);
-  }
-
-  private restoring() {
-    return { ref: this.ref, streams: this.streams, store: this.store };
-  }
-
-  private async recordLost(generation: Generation, list: LedgerExtent | undefined, lost: Ranges): Promise<void> {
-    const system = this.streams.asSystem(randomUUID());
-    const reason = list?.generation === generation.number ? 'tail' : 'ledger';
-    for (const [from, to] of lost) {
-      await recordLost(system, this.ref.scratchpadId, { generation: generation.number, from, to, reason });
-    }
-  }
-
-  /** Makes missing keys and lifts a list that is behind. A pad that was deleted meanwhile loses them again. */
-  private async mend(
-    { number, covered }: Generation,
-    { ledger: list, contentRevision }: PadState,
-    createdAt: string,
-  ): Promise<'open' | 'gone'> {
-    const { ref, store } = this;
-    const extent = { generation: number, length: highest(covered) };
-    const isMissing = !list || contentRevision === undefined;
-    if (!isMissing && !isBehind(list, extent)) return 'open';
-    if (isMissing) await store.keys.create(ref, createdAt, extent);
-    if (list && isBehind(list, extent)) await store.repair.fastForward(ref, extent);
-    if (await this.isOpen()) return 'open';
-    await store.keys.destroy(ref);
-    return 'gone';
-  }
-
-  private async isOpen(): Promise<boolean> {
-    return (await this.streams.aggregates.load(scratchpad, this.ref.scratchpadId)).status === 'open';
-  }
 }
-
-/** Indexes that the stream covers and the list does not reach, without those that are known to be lost. */
-function lostOf({ number, covered, lost }: Generation, list: LedgerExtent | undefined): Ranges {
-  if (list && list.generation > number) return [];
-  return above(covered, list?.generation === number ? list.length : 0, lost);
-}
-
-const isBehind = (list: LedgerExtent, extent: LedgerExtent): boolean =>
-  list.generation < extent.generation || (list.generation === extent.generation && list.length < extent.length);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PadKeys, PadRef } from '../../application/ports/pad-keys.js';
+import type { PadRef } from '../../application/ports/pad-keys.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import type { PurgeQueue } from '../../application/ports/work-queues.js';
 import { failureName } from './connections.js';
@@ -7,7 +7,10 @@ import { JobQueue, type RunningWorker } from './queue.js';
 
 export interface PurgesOptions {
   readonly redisUrl: string;
-  readonly padKeys: Pick<PadKeys, 'destroy' | 'exists'>;
+  readonly padKeys: {
+    destroy(pad: PadRef): Promise<number>;
+    exists(pad: PadRef): Promise<boolean>;
+  };
   /** Called once the second pass found nothing left; it may be called again for the same pad. */
   readonly recordPurged: (pad: PadRef) => Promise<void>;
   readonly log: Logger;

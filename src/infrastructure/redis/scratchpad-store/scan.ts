@@ -7,7 +7,7 @@ const special = /[*?[\]\\^-]/g;
 
 /** All pads that have keys, found by their content key, or by any other key whose content key is missing. */
 export async function* scanPads(redis: Redis, prefix: string): AsyncIterable<PadRef> {
-  // SCAN knows nothing of prefixes, so the pattern has to (R5).
+  // SCAN knows nothing of prefixes, so the pattern has to.
   const pattern = `${prefix.replace(special, '\\$&')}scratchpad:*`;
   let cursor = '0';
   do {

@@ -1,12 +1,16 @@
 import { sizeOf, type StoredEvent } from './events.js';
 import type { Outcome } from './expectation.js';
-import type { Head } from './head.js';
 import { MAX_BATCH_BYTES, MAX_BATCH_EVENTS } from './limits.js';
 
-/** What one commit will store, and who waits for it. */
+/** The head of a stream, as far as a batch marks it. */
+interface Marked {
+  pending: Batch | undefined;
+}
+
+/** What one commit will store, and the requests that wait for it. */
 export class Batch {
   readonly events: StoredEvent[] = [];
-  private readonly heads = new Set<Head>();
+  private readonly heads = new Set<Marked>();
   private readonly waiting: ((committed: boolean) => void)[] = [];
   private bytes = 0;
   /** Requests that wait for it. */
@@ -16,13 +20,13 @@ export class Batch {
     return this.bytes >= MAX_BATCH_BYTES || this.events.length >= MAX_BATCH_EVENTS;
   }
 
-  add(event: StoredEvent, head: Head): void {
+  add(event: StoredEvent, head: Marked): void {
     this.events.push(event);
     this.bytes += sizeOf(event);
     this.touch(head);
   }
 
-  private touch(head: Head): void {
+  private touch(head: Marked): void {
     head.pending = this;
     this.heads.add(head);
   }
