@@ -1,6 +1,6 @@
 import { hash, randomFillSync } from 'node:crypto';
 
-/** Every kind of id there is (S15). Agents, correlation ids and idempotency keys are plain uuids. */
+/** Every kind of id there is. Agents, correlation ids and idempotency keys are plain uuids. */
 export const idPrefixes = {
   user: 'user',
   workspace: 'ws',
@@ -44,7 +44,7 @@ export function newId(kind: IdKind, now: Date): string {
   return `${idPrefixes[kind]}_${crockford(bytes)}`;
 }
 
-/** The id that the same command always makes: a retry by any process makes the same thing once (03-flows, rule 2). */
+/** The id that the same command always makes: a retry by any process makes the same thing once (docs/flows.md#idempotency). */
 export const derivedId = (kind: IdKind, ...name: readonly string[]): string =>
   `${idPrefixes[kind]}_${crockford(uuidBytes(name))}`;
 

@@ -44,7 +44,7 @@ export const text = (max: number) =>
     .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
     .meta({ maxLength: max });
 
-/** Something in it can be seen (M15). */
+/** A character that can be seen. */
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/u;
 
 const isVisible = (value: string): boolean => visible.test(value);
@@ -56,7 +56,7 @@ export const name = (max = 200) => text(max).refine(isVisible, toBeVisible);
 /** A name for programs: lower-case words of at most 64 characters. */
 export const slug = () => z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/);
 
-/** A name that is kept as it is meant: without the white space around it, in Unicode's composed form (J13). */
+/** A name that is kept as it is meant: without the white space around it, in Unicode's composed form. */
 export const trimmedName = (max = 200) =>
   z
     .string()
