@@ -44,7 +44,7 @@ export const text = (max: number) =>
     .refine((value) => value.length <= max || codePoints(value) <= max, { error: `at most ${max} code points` })
     .meta({ maxLength: max });
 
-/** Something in it can be seen. */
+/** A character that can be seen. */
 const visible = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Control}\p{Format}\p{Mark}]/u;
 
 const isVisible = (value: string): boolean => visible.test(value);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-const shown = '[secret]';
+const placeholder = '[secret]';
 
 /**
  * A value that may be sealed and used, and never shown: printing, JSON, inspection, templates and errors all give
@@ -19,14 +19,14 @@ export class Secret {
   }
 
   toString(): string {
-    return shown;
+    return placeholder;
   }
 
   toJSON(): string {
-    return shown;
+    return placeholder;
   }
 
   [inspect.custom](): string {
-    return shown;
+    return placeholder;
   }
 }

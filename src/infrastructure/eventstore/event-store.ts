@@ -19,17 +19,6 @@ export function openEventStore(
   const followers = new Set<Follower>();
   let closed = false;
 
-  const head = async (): Promise<bigint> => {
-    // The store's own events are passed over, and most often there are none at the end.
-    let from: bigint | 'end' = 'end';
-    for (let count = 1; ; count = pageSize) {
-      const page = await readPage(connection, { from }, count, 'backwards');
-      const [last] = page.events;
-      if (last || page.count < count || page.position === undefined) return last?.position ?? 0n;
-      from = page.position;
-    }
-  };
-
   const events: EventStore & { close(): Promise<void>; ping(): Promise<void> } = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new RangeError('There is nothing to append.');
@@ -47,20 +36,9 @@ export function openEventStore(
       return events[0];
     },
 
-    async readAll(after, limit) {
-      const read: StoredEvent[] = [];
-      for (let from = after; read.length < limit;) {
-        // Reading starts at the position itself, which was had before.
-        const count = Math.min(limit - read.length, maxPageSize) + (from === undefined ? 0 : 1);
-        const page = await readPage(connection, { from: from ?? 'start' }, count);
-        read.push(...page.events.filter(({ position }) => from === undefined || position > from));
-        if (page.count < count) break;
-        from = page.position;
-      }
-      return read;
-    },
+    readAll: (after, limit) => readAll(connection, after, limit),
 
-    headPosition: head,
+    headPosition: () => headPosition(connection),
 
     subscribe(after, listener, types) {
       const follower = new Follower(connection, events, log, after, listener, types);
@@ -74,7 +52,7 @@ export function openEventStore(
     },
 
     async ping() {
-      await head();
+      await headPosition(connection);
     },
 
     async close() {
@@ -85,4 +63,32 @@ export function openEventStore(
     },
   };
   return events;
+}
+
+async function headPosition(connection: Connection): Promise<bigint> {
+  // The store's own events are passed over, and most often there are none at the end.
+  let from: bigint | 'end' = 'end';
+  for (let count = 1; ; count = pageSize) {
+    const page = await readPage(connection, { from }, count, 'backwards');
+    const [last] = page.events;
+    if (last || page.count < count || page.position === undefined) return last?.position ?? 0n;
+    from = page.position;
+  }
+}
+
+async function readAll(
+  connection: Connection,
+  after: bigint | undefined,
+  limit: number,
+): Promise<readonly StoredEvent[]> {
+  const read: StoredEvent[] = [];
+  for (let from = after; read.length < limit;) {
+    // Reading starts at the position itself, which was read before.
+    const count = Math.min(limit - read.length, maxPageSize) + (from === undefined ? 0 : 1);
+    const page = await readPage(connection, { from: from ?? 'start' }, count);
+    read.push(...page.events.filter(({ position }) => from === undefined || position > from));
+    if (page.count < count) break;
+    from = page.position;
+  }
+  return read;
 }

@@ -36,98 +36,108 @@ const unusable = (): never => {
 const unusableKey: PersonalDataKey = { seal: unusable, open: unusable };
 
 /** Keeps the owners' data keys, wrapped, in Postgres. `now` counts milliseconds and never goes back. */
-export function makePersonalDataKeys(
+export const makePersonalDataKeys = (
   system: Statements,
   keks: Keks,
   now: () => number = () => performance.now(),
-): PersonalDataKeys {
-  const { current, number, byId } = known(keks);
-  const kekId = kekIdOf(current);
-  // Only keys that exist are remembered: an owner without one may be given it at any moment by another process.
-  const cache = new LRUCache<string, { readonly key: PersonalDataKey; readonly until: number }>({ max: cachedKeys });
+): PersonalDataKeys => new PostgresPersonalDataKeys(system, known(keks), now);
 
-  function remembered(ownerId: string): PersonalDataKey | undefined {
-    const entry = cache.get(ownerId);
-    return entry && now() < entry.until ? entry.key : undefined;
+class PostgresPersonalDataKeys implements PersonalDataKeys {
+  /** Only keys that exist are remembered: an owner without one may be given it at any moment by another process. */
+  private readonly cache = new LRUCache<string, { readonly key: PersonalDataKey; readonly until: number }>({
+    max: cachedKeys,
+  });
+  private readonly kekId: string;
+
+  constructor(
+    private readonly system: Statements,
+    private readonly keks: KnownKeks,
+    private readonly now: () => number,
+  ) {
+    this.kekId = kekIdOf(keks.current);
+  }
+
+  async sealingKey(ownerId: string): Promise<PersonalDataKey> {
+    const remembered = this.remembered(ownerId);
+    if (remembered) return remembered;
+    const [stored] = await this.stored([ownerId]);
+    return stored?.[1] ?? this.made(ownerId);
+  }
+
+  async openingKeys(ownerIds: ReadonlySet<string>): Promise<ReadonlyMap<string, PersonalDataKey>> {
+    const keys = new Map<string, PersonalDataKey>();
+    const unknown: string[] = [];
+    for (const ownerId of ownerIds) {
+      const remembered = this.remembered(ownerId);
+      if (remembered) keys.set(ownerId, remembered);
+      else unknown.push(ownerId);
+    }
+    if (unknown.length > 0) for (const [ownerId, key] of await this.stored(unknown)) keys.set(ownerId, key);
+    return keys;
+  }
+
+  /** The row stays as a tombstone, also for an owner who never had a key: none can be made for them any more. */
+  async destroy(ownerId: string): Promise<void> {
+    await this.system.run(sql`
+      insert into palimpsest.subject_keys (owner_id, kek_id, wrapped, destroyed_at)
+      values (${ownerId}, ${this.kekId}, null, now())
+      on conflict (owner_id) do update set wrapped = null, destroyed_at = coalesce(subject_keys.destroyed_at, now())`);
+    this.cache.delete(ownerId);
+  }
+
+  private remembered(ownerId: string): PersonalDataKey | undefined {
+    const entry = this.cache.get(ownerId);
+    return entry && this.now() < entry.until ? entry.key : undefined;
   }
 
   /** `askedAt`: from when on the answer counts; a destruction may follow at any time after it. */
-  function remember({ ownerId, kekId: wrappedBy, wrapped }: KeyRow, askedAt: number): PersonalDataKey | undefined {
-    cache.delete(ownerId);
+  private remember({ ownerId, kekId, wrapped }: KeyRow, askedAt: number): PersonalDataKey | undefined {
+    this.cache.delete(ownerId);
     if (!wrapped) return undefined;
-    const dataKey = unwrapped(byId.get(wrappedBy), wrapped, ownerId);
+    const dataKey = unwrapped(this.keks.byId.get(kekId), wrapped, ownerId);
     // Among the keys of many owners one that does not unwrap must not keep the others from being read.
     if (!dataKey) return unusableKey;
     const key = personalDataKey(dataKey);
-    cache.set(ownerId, { key, until: askedAt + trustMs });
+    this.cache.set(ownerId, { key, until: askedAt + trustMs });
     return key;
   }
 
-  function unwrapped(kek: Buffer | undefined, wrapped: Buffer, ownerId: string): Buffer | undefined {
-    try {
-      return kek && unwrap(kek, wrapped, ownerId);
-    } catch {
-      return undefined;
-    }
-  }
-
-  async function made(ownerId: string): Promise<PersonalDataKey> {
-    const askedAt = now();
-    const [, , outcome] = await system.run(
+  private async made(ownerId: string): Promise<PersonalDataKey> {
+    const askedAt = this.now();
+    const { current, number } = this.keks;
+    const [, , outcome] = await this.system.run(
       holdMinimums,
       sql`insert into palimpsest.subject_keys (owner_id, kek_id, wrapped)
-        select ${ownerId}, ${kekId}, ${wrap(current, newDataKey(), ownerId)}::bytea
+        select ${ownerId}, ${this.kekId}, ${wrap(current, newDataKey(), ownerId)}::bytea
         where ${number}::integer >= ${leastKek(personalDataKeysMinimum)} on conflict do nothing`,
       sql`select ${columns} from palimpsest.subject_keys where owner_id = ${ownerId}`,
     );
     const [row] = outcome?.rows ?? [];
     if (!row) throw new KekRotatedAway();
-    const key = remember(keyRow.parse(row), askedAt);
+    const key = this.remember(keyRow.parse(row), askedAt);
     if (!key) throw new OwnerErased();
     return key;
   }
 
-  async function found(ownerIds: readonly string[]): Promise<readonly (readonly [string, PersonalDataKey])[]> {
-    const askedAt = now();
-    const [outcome] = await system.run(
+  private async stored(ownerIds: readonly string[]): Promise<readonly (readonly [string, PersonalDataKey])[]> {
+    const askedAt = this.now();
+    const [outcome] = await this.system.run(
       sql`select ${columns} from palimpsest.subject_keys where owner_id = any(${ownerIds})`,
     );
     return (outcome?.rows ?? []).flatMap((row) => {
       const parsed = keyRow.parse(row);
-      const key = remember(parsed, askedAt);
+      const key = this.remember(parsed, askedAt);
       return key ? [[parsed.ownerId, key] as const] : [];
     });
   }
+}
 
-  return {
-    async sealingKey(ownerId) {
-      const known = remembered(ownerId);
-      if (known) return known;
-      const [asked] = await found([ownerId]);
-      return asked?.[1] ?? made(ownerId);
-    },
-
-    async openingKeys(ownerIds) {
-      const keys = new Map<string, PersonalDataKey>();
-      const unknown: string[] = [];
-      for (const ownerId of ownerIds) {
-        const known = remembered(ownerId);
-        if (known) keys.set(ownerId, known);
-        else unknown.push(ownerId);
-      }
-      if (unknown.length > 0) for (const [ownerId, key] of await found(unknown)) keys.set(ownerId, key);
-      return keys;
-    },
-
-    /** The row stays as a tombstone, also for an owner who never had a key: none can be made for them any more. */
-    async destroy(ownerId) {
-      await system.run(sql`
-        insert into palimpsest.subject_keys (owner_id, kek_id, wrapped, destroyed_at)
-        values (${ownerId}, ${kekId}, null, now())
-        on conflict (owner_id) do update set wrapped = null, destroyed_at = coalesce(subject_keys.destroyed_at, now())`);
-      cache.delete(ownerId);
-    },
-  };
+function unwrapped(kek: Buffer | undefined, wrapped: Buffer, ownerId: string): Buffer | undefined {
+  try {
+    return kek && unwrap(kek, wrapped, ownerId);
+  } catch {
+    return undefined; // The caller hands out a key that cannot be used.
+  }
 }
 
 interface Kek {
@@ -138,7 +148,13 @@ interface Kek {
 /** One KEK, or several of which one is current. */
 type Keks = Buffer | { readonly current: Kek; readonly all: readonly Kek[] };
 
-const known = (keks: Keks) => {
+interface KnownKeks {
+  readonly current: Buffer;
+  readonly number: number;
+  readonly byId: ReadonlyMap<string, Buffer>;
+}
+
+const known = (keks: Keks): KnownKeks => {
   const current = Buffer.isBuffer(keks) ? { number: 1, key: keks } : keks.current;
   const all = Buffer.isBuffer(keks) ? [current] : keks.all;
   return { current: current.key, number: current.number, byId: new Map(all.map(({ key }) => [kekIdOf(key), key])) };
