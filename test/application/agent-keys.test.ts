@@ -72,7 +72,7 @@ describe('a key that acts as an agent', () => {
     expect(entry?.author).toEqual({ type: 'agent', id: agentId });
   });
 
-  it('holds a claim as its agent: with another key too, and against other agents', async () => {
+  it('takes a claim as its agent: with another key too, and against other agents', async () => {
     const [one, other] = [await enrolled(ada), await enrolled(ada)];
     const keysOf = (agentId: string) => newKey(ada.key, { agentId, scratchpadId, padRole: 'worker' });
     const [first, second, rival] = [await keysOf(one), await keysOf(one), await keysOf(other)];

@@ -227,7 +227,7 @@ describe('a second submission under the same key', () => {
   });
 
   it('is not answered when it cannot be noted', async () => {
-    const log = new ForgetfulLog();
+    const log = new ForgetfulEventStore();
     const app = await memoryApp({ log });
     const ada = await memberOf(app, 'Ada');
     const input = request();
@@ -277,8 +277,8 @@ describe('a second submission under the same key', () => {
   });
 });
 
-/** A log that loses answers, before or after it has stored what it was told. */
-class ForgetfulLog extends MemoryEventStore {
+/** An event store that loses answers, before or after it has stored the events. */
+class ForgetfulEventStore extends MemoryEventStore {
   failing: (events: readonly NewEvent[]) => boolean = () => false;
   stores = false;
 
@@ -293,7 +293,7 @@ describe('an enrollment whose answer was lost', () => {
   const isEnrollment = ([event]: readonly NewEvent[]) => event?.type === 'agent.enrolled';
 
   it('is found by its retry when it had been stored', async () => {
-    const log = new ForgetfulLog();
+    const log = new ForgetfulEventStore();
     const app = await memoryApp({ log });
     const ada = await memberOf(app, 'Ada');
     const input = request();
@@ -305,7 +305,7 @@ describe('an enrollment whose answer was lost', () => {
   });
 
   it('is done by its retry when it had not, with the secret of the retry', async () => {
-    const log = new ForgetfulLog();
+    const log = new ForgetfulEventStore();
     const app = await memoryApp({ log });
     const ada = await memberOf(app, 'Ada');
     const input = request();
@@ -318,7 +318,7 @@ describe('an enrollment whose answer was lost', () => {
   });
 
   it('never has its sealed bytes thrown away by who does not know', async () => {
-    const log = new ForgetfulLog();
+    const log = new ForgetfulEventStore();
     const app = await memoryApp({ log });
     const ada = await memberOf(app, 'Ada');
     [log.failing, log.stores] = [isEnrollment, true];

@@ -122,7 +122,7 @@ describe('a claim', () => {
     expect(refusalOf(await append(two, 'claim', { subject: 'Café' }))).toBe('ok');
   });
 
-  it('that was taken by a request cut short is not had by its retry once another holds it', async () => {
+  it('that was taken by a request cut short is not had by its retry once another worker has it', async () => {
     const [one, two] = [await boundKey('worker'), await boundKey('worker')];
     const key = randomUUID();
     const claim = (worker: string, idempotencyKey?: string) =>
@@ -218,7 +218,7 @@ describe('the scratchpad tools', () => {
     expect(text).toBe('Content:\nThe plan\n\nEntries:\n[1] Done');
   });
 
-  it('act on the pad that the door is told, for its owner', async () => {
+  it('act on the pad that the door names, for its owner', async () => {
     const bound = { scratchpad: pad.scratchpadId };
     expect(refusalOf(await app.call(ada.key, 'append_scratchpad', { note: 'Hello' }, bound))).toBe('ok');
     const eve = await memberOf(app, 'Eve');

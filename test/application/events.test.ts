@@ -234,7 +234,7 @@ describe('the state of an aggregate, which snapshots keep', () => {
     expect(known.sort()).toEqual(Object.keys(eventSchemas).sort());
   });
 
-  it.each(aggregates.map((one) => [one.category, one] as const))('%s holds no personal text', (_, aggregate) => {
+  it.each(aggregates.map((one) => [one.category, one] as const))('%s contains no personal text', (_, aggregate) => {
     const states = [aggregate.initial];
     for (const [type, data] of [...Object.entries(samples), ...furtherSamples]) {
       const schema = eventSchemas[type];

@@ -55,7 +55,7 @@ describe('the gateway', () => {
 
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['an unknown field', { 'sk-live-CANARY1': 'x' }, '(name)'],
-    ['a field that another holds', { metadata: { 'sk-live-CANARY1': 7 } }, 'metadata.(name)'],
+    ['a field inside another', { metadata: { 'sk-live-CANARY1': 7 } }, 'metadata.(name)'],
     ['what a bad text is under', { 'sk-live-CANARY1': 'a\u0000' }, '(name)'],
     ['a long field', { ['a'.repeat(33)]: 'x' }, '(name)'],
   ])('does not repeat %s that does not look like a name', async (_, input, param) => {
@@ -177,9 +177,9 @@ describe('a log that is asked for too much at once', () => {
 
 describe('what is logged of a fault', () => {
   it('is where it was thrown, and none of its words', () => {
-    const told = describeFault(new TypeError('canary'));
-    expect(told).toEqual({ fault: 'TypeError', at: expect.any(Array) as unknown });
-    expect(JSON.stringify(told)).not.toContain('canary');
+    const described = describeFault(new TypeError('canary'));
+    expect(described).toEqual({ fault: 'TypeError', at: expect.any(Array) as unknown });
+    expect(JSON.stringify(described)).not.toContain('canary');
   });
 
   it('is the backend that is away, in a few words for every request that meets it', () => {

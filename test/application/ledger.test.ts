@@ -9,8 +9,8 @@ import type { ReadDb } from '../../src/application/ports/read-models.js';
 import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
 import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
 
-/** An event log that fails when it is told to, as if the process had died before the append. */
-class FailingLog extends MemoryEventStore {
+/** An event store that fails on one type of event, as if the process had died before the append. */
+class FailingEventStore extends MemoryEventStore {
   failsOn: string | undefined;
 
   override append(...[stream, expected, events]: Parameters<MemoryEventStore['append']>) {
@@ -22,11 +22,11 @@ class FailingLog extends MemoryEventStore {
 }
 
 let app: MemoryApp;
-let log: FailingLog;
+let log: FailingEventStore;
 let ada: { id: string; key: string };
 let now = Date.parse('2026-01-01T12:00:00.000Z');
 beforeAll(async () => {
-  log = new FailingLog();
+  log = new FailingEventStore();
   app = await memoryApp({ log, clock: { now: () => new Date(now) } });
   ada = await memberOf(app, 'Ada');
 });
@@ -69,7 +69,7 @@ const entry = (content: string): Entry => ({
   correlationId: randomUUID(),
 });
 
-/** What the read model of scratchpads says of ledgers that are asked for. */
+/** What the read model of scratchpads answers about ledgers; undefined: it is away. */
 let coveredRows: readonly { readonly id: string; readonly highest: number }[] | undefined = [];
 /** The places of entries as the audit trail has them. */
 const trail: ReadDb = {
@@ -124,9 +124,9 @@ describe('an entry whose writer died after the push', () => {
   });
 });
 
-describe('a pad that is looked at again', () => {
-  /** Looked at once with two entries; then a third came, and the time that its writer is given is over. */
-  async function lookedAt() {
+describe('a pad that is audited again', () => {
+  /** Audited once with two entries; then a third came, and the time that its writer is given is over. */
+  async function auditedOnce() {
     const pad = await filled(2);
     const patient = auditor({ graceMs: 3_000 });
     now += 3_000;
@@ -136,12 +136,12 @@ describe('a pad that is looked at again', () => {
     const isDirty = async () =>
       (await app.working.dirtyPads.take(100)).some(({ scratchpadId }) => scratchpadId === pad.scratchpadId);
     const read = jest.spyOn(log, 'readStream');
-    const look = async () => {
+    const audit = async () => {
       read.mockClear();
       await patient.auditDirty();
       return read.mock.calls.some(([stream]) => stream.endsWith(pad.scratchpadId));
     };
-    return { ...pad, look, isDirty };
+    return { ...pad, audit, isDirty };
   }
   afterEach(() => {
     coveredRows = [];
@@ -149,40 +149,40 @@ describe('a pad that is looked at again', () => {
   });
 
   it('is in order when its read model says so of all that was there before; its streams are not read', async () => {
-    const { scratchpadId, look, isDirty } = await lookedAt();
+    const { scratchpadId, audit, isDirty } = await auditedOnce();
     coveredRows = [{ id: scratchpadId, highest: 3 }];
-    expect([await look(), await isDirty()]).toEqual([false, true]);
+    expect([await audit(), await isDirty()]).toEqual([false, true]);
     now += 3_000;
-    expect([await look(), await isDirty()]).toEqual([false, false]);
+    expect([await audit(), await isDirty()]).toEqual([false, false]);
   });
 
   it.each<[string, (pad: { readonly scratchpadId: string; readonly ref: PadRef }) => unknown]>([
     ['its read model is behind', () => (coveredRows = [])],
     ['its read model cannot say', () => (coveredRows = undefined)],
-    ['more was told of than it holds', ({ scratchpadId }) => (coveredRows = [{ id: scratchpadId, highest: 4 }])],
+    ['more is recorded than it contains', ({ scratchpadId }) => (coveredRows = [{ id: scratchpadId, highest: 4 }])],
     ['its keys are gone', ({ ref }) => app.working.keys.destroy(ref)],
     ['a text is on its way into its content', ({ ref }) => app.working.content.stage(ref, 1, randomUUID(), 'text')],
     ['the connection broke', () => app.working.reconnect()],
   ])('is compared with its streams when %s', async (_, happens) => {
-    const { scratchpadId, ref, look } = await lookedAt();
+    const { scratchpadId, ref, audit } = await auditedOnce();
     coveredRows = [{ id: scratchpadId, highest: 3 }];
     await happens({ scratchpadId, ref });
-    expect(await look()).toBe(true);
+    expect(await audit()).toBe(true);
   });
 });
 
-describe('a pad whose keys go while it is looked at', () => {
-  it('is looked at again, and what it has lost is told', async () => {
+describe('a pad whose keys go while it is audited', () => {
+  it('is audited again, and what it has lost is recorded', async () => {
     const { scratchpadId, ref } = await filled(2);
     const read = app.working.keys.state.bind(app.working.keys);
     let reads = 0;
     const state = jest.spyOn(app.working.keys, 'state').mockImplementation(async (pad) => {
       const there = await read(pad);
-      // It is there to the look and to the comparison with its streams, and then no more.
+      // It is there for the observation and for the comparison with its streams, and then no more.
       if (pad.scratchpadId === scratchpadId && (reads += 1) === 2) await app.working.keys.destroy(ref);
       return there;
     });
-    for (let look = 0; look < 2; look += 1) await auditor().auditDirty();
+    for (let audits = 0; audits < 2; audits += 1) await auditor().auditDirty();
     state.mockRestore();
     const lost = await recorded(scratchpadId, 'scratchpad.entries_lost');
     expect(lost.map(({ data }) => [data['from'], data['to']])).toEqual([[1, 2]]);
@@ -270,7 +270,7 @@ describe('an entry that was acknowledged, lost, and sent again under its key', (
     expect(dataOf(await append(scratchpadId, 'kept', key))).toMatchObject({ index: 2 });
     app.working.loseTail(ref, 1);
     expect(dataOf(await append(scratchpadId, 'kept', key))).toMatchObject({ index: 3 });
-    for (let look = 0; look < 2; look += 1) await auditor().audit(ref);
+    for (let audits = 0; audits < 2; audits += 1) await auditor().audit(ref);
     const { data, page } = await list(scratchpadId);
     expect(data.map(({ index, content }) => [index, content])).toEqual([
       [1, 'entry 1'],
@@ -280,7 +280,7 @@ describe('an entry that was acknowledged, lost, and sent again under its key', (
     expect(await verify(scratchpadId)).toMatchObject({ entries: 2, audited: 2, repeated: 0, unaudited: 0 });
   });
 
-  it('is told to be lost again when it is', async () => {
+  it('is recorded as lost again when it is', async () => {
     const { scratchpadId, ref } = await filled(1);
     const key = randomUUID();
     await append(scratchpadId, 'kept', key);
@@ -292,7 +292,7 @@ describe('an entry that was acknowledged, lost, and sent again under its key', (
     expect((await list(scratchpadId)).page.lost).toEqual([{ from: 2, to: 4 }]);
   });
 
-  it('is put right with its ledger, and never dropped', async () => {
+  it('is put in order with its ledger, and never dropped', async () => {
     const { scratchpadId, ref } = await filled(2);
     const second = (await app.working.ledger.read(ref, 1, 1))?.entries[0];
     const key = randomUUID();
@@ -327,10 +327,10 @@ describe('a ledger that has lost its tail', () => {
     expect((await view(scratchpadId)).text).toContain('(entry 2 was lost)');
   });
 
-  it('says so once, however often it is looked at', async () => {
+  it('says so once, however often it is audited', async () => {
     const { scratchpadId, ref } = await filled(3);
     app.working.loseTail(ref, 1);
-    for (let look = 0; look < 3; look += 1) {
+    for (let rounds = 0; rounds < 3; rounds += 1) {
       await Promise.all([list(scratchpadId), append(scratchpadId, 'more'), auditor().audit(ref)]);
       app.working.reconnect();
     }
@@ -347,7 +347,7 @@ describe('a ledger that has lost its tail', () => {
 });
 
 describe('a ledger in which something lost came back', () => {
-  /** The third entry is lost and told to be; then two more are written, and the server comes back with it once more. */
+  /** The third entry is lost, and recorded as lost; then two more are written, and the server comes back with it once more. */
   const cameBack = async () => {
     const pad = await filled(3);
     const third = (await app.working.ledger.read(pad.ref, 2, 1))?.entries[0];
@@ -384,7 +384,7 @@ describe('a ledger in which something lost came back', () => {
     ]);
   });
 
-  it('keeps what nobody has told of yet', async () => {
+  it('keeps what is not recorded yet', async () => {
     const { scratchpadId, ref } = await cameBack();
     await app.working.ledger.append(ref, entry('under way'));
     app.working.reconnect();
@@ -397,7 +397,7 @@ describe('a ledger in which something lost came back', () => {
     expect(await verify(scratchpadId)).toMatchObject({ entries: 6, unaudited: 0 });
   });
 
-  it('is put right once, however many find it at once', async () => {
+  it('is put in order once, however many find it at once', async () => {
     const { scratchpadId } = await cameBack();
     await Promise.all([1, 2, 3].map((n) => append(scratchpadId, `late ${n}`)));
     const { data } = await list(scratchpadId);
@@ -407,7 +407,7 @@ describe('a ledger in which something lost came back', () => {
   });
 });
 
-describe('a scratchpad whose working state is gone', () => {
+describe('a scratchpad whose keys are gone', () => {
   it('goes on with the next index, and says what was lost', async () => {
     const { scratchpadId } = await filled(3);
     app.working.loseEverything();
@@ -441,7 +441,7 @@ describe('a scratchpad whose working state is gone', () => {
 describe('a clear', () => {
   it('that was left half done is finished, with an event for every entry it removed', async () => {
     const { scratchpadId, ref } = await filled(2);
-    await app.working.ledger.append(ref, entry('never told of'));
+    await app.working.ledger.append(ref, entry('never recorded'));
     await app.working.ledger.clear(ref, 'clear 1');
     await append(scratchpadId, 'after');
     await auditor().auditDirty();
@@ -540,7 +540,7 @@ describe('a text on its way into the content', () => {
   });
 });
 
-describe('a sweep through the working state', () => {
+describe('a sweep through the scratchpad store', () => {
   it('leaves alone what lives', async () => {
     const { scratchpadId, ref } = await filled(2);
     await sweep(maintenance(), auditor(), true);
@@ -566,7 +566,7 @@ describe('a sweep through the working state', () => {
     expect(await app.working.keys.exists(unknown)).toBe(false);
   });
 
-  it('buries a pad that its thread let go of while it was made', async () => {
+  it('removes a pad that its thread let go of while it was made', async () => {
     const { threadId, scratchpadId, ref } = await newPad();
     // As if the slot had been emptied before the pad had a stream to end.
     const emptied = { type: 'thread.deleted', data: { threadId, scratchpadId } };
@@ -581,7 +581,7 @@ describe('a sweep through the working state', () => {
 });
 
 describe('a scratchpad whose thread is deleted while it is made', () => {
-  it('is buried by whoever made it, though there was no stream to end at the time', async () => {
+  it('is removed by the process that made it, though there was no stream to end at the time', async () => {
     const threadId = idOf(await call('thread.create', {}));
     const store = log.append.bind(log);
     const appends = jest.spyOn(log, 'append').mockImplementation(async (...[stream, expected, events]) => {

@@ -29,21 +29,22 @@ async function follow(scratchpadId: string, lastEventId?: string, key = ada.key)
 }
 
 async function take(reply: LiveStream, count: number): Promise<readonly LiveMessage[]> {
-  const told: LiveMessage[] = [];
-  while (told.length < count) {
+  const messages: LiveMessage[] = [];
+  while (messages.length < count) {
     const { value } = await reply.next();
-    if (value === undefined) throw new Error(`ended after ${told.length}`);
-    told.push(value);
+    if (value === undefined) throw new Error(`ended after ${messages.length}`);
+    messages.push(value);
   }
-  return told;
+  return messages;
 }
 
 const append = (scratchpadId: string, content: string) =>
   app.call(ada.key, 'scratchpad.entry.append', { scratchpadId, content });
-const contents = (told: readonly LiveMessage[]) => told.map(({ data }) => (data as { content?: unknown }).content);
+const contents = (messages: readonly LiveMessage[]) =>
+  messages.map(({ data }) => (data as { content?: unknown }).content);
 
 describe('the events of a scratchpad', () => {
-  it('tell of entries with their words, of content without, and of the end', async () => {
+  it('carry entries with their words, changes of the content without, and the end', async () => {
     const scratchpadId = await newPad();
     const reply = await follow(scratchpadId);
     await append(scratchpadId, 'whales sleep upright');
@@ -51,8 +52,8 @@ describe('the events of a scratchpad', () => {
     await app.call(ada.key, 'scratchpad.content.clear', { scratchpadId });
     await app.call(ada.key, 'scratchpad.entry.clear', { scratchpadId });
     await app.call(ada.key, 'scratchpad.delete', { scratchpadId });
-    const told = await take(reply, 6);
-    expect(told.map(({ event }) => event)).toEqual([
+    const messages = await take(reply, 6);
+    expect(messages.map(({ event }) => event)).toEqual([
       'scratchpad.entry_appended',
       'scratchpad.content_set',
       'scratchpad.content_cleared',
@@ -60,10 +61,10 @@ describe('the events of a scratchpad', () => {
       'scratchpad.deleted',
       'done',
     ]);
-    expect(told[1]?.data).toMatchObject({ revision: 1, bytes: 13 });
-    expect(told[3]?.data).toMatchObject({ scratchpadId, count: 1 });
-    expect(told[5]).toEqual({ event: 'done', data: { reason: 'deleted' } });
-    expect(JSON.stringify(told)).not.toContain('secret plan');
+    expect(messages[1]?.data).toMatchObject({ revision: 1, bytes: 13 });
+    expect(messages[3]?.data).toMatchObject({ scratchpadId, count: 1 });
+    expect(messages[5]).toEqual({ event: 'done', data: { reason: 'deleted' } });
+    expect(JSON.stringify(messages)).not.toContain('secret plan');
     expect((await reply.next()).done).toBe(true);
   });
 
@@ -71,8 +72,8 @@ describe('the events of a scratchpad', () => {
     const scratchpadId = await newPad();
     const reply = await follow(scratchpadId);
     const entry = dataOf(await append(scratchpadId, 'whales sleep upright'));
-    const [told] = await take(reply, 1);
-    expect(told).toMatchObject({ event: 'scratchpad.entry_appended', data: entry });
+    const [message] = await take(reply, 1);
+    expect(message).toMatchObject({ event: 'scratchpad.entry_appended', data: entry });
     await reply.return();
   });
 
@@ -93,7 +94,7 @@ describe('the events of a scratchpad', () => {
     }
   });
 
-  it('begin at a position from which whoever is cut off before the first event misses nothing', async () => {
+  it('begin at a position from which a follower cut off before the first event misses nothing', async () => {
     const scratchpadId = await newPad();
     const cut = await follow(scratchpadId);
     await cut.return();
@@ -113,7 +114,7 @@ describe('the events of a scratchpad', () => {
     await reply.return();
   });
 
-  it('are read from the streams by whoever was too slow to take them', async () => {
+  it('are read from the streams by a follower that was too slow to take them', async () => {
     const scratchpadId = await newPad();
     const reply = await follow(scratchpadId);
     await append(scratchpadId, 'entry 0');
@@ -134,7 +135,7 @@ describe('the events of a scratchpad', () => {
     await reply.return();
   });
 
-  it('are told in full when their words are many', async () => {
+  it('arrive in full when their words are many', async () => {
     const scratchpadId = await newPad();
     const words = Array.from({ length: 12 }, (_, n) => `${n} ${'x'.repeat(60_000)}`);
     for (const content of words) await append(scratchpadId, content);
@@ -203,8 +204,8 @@ describe('the events of a scratchpad', () => {
     const other = dataOf<{ id: string; key: string }>(await app.call(ada.key, 'key.create', { name: 'other' }));
     const reply = await follow(scratchpadId, undefined, other.key);
     await app.call(ada.key, 'key.revoke', { keyId: other.id });
-    const [told] = await take(reply, 1);
-    expect(told).toEqual({ event: 'done', data: { reason: 'authorization_ended' } });
+    const [message] = await take(reply, 1);
+    expect(message).toEqual({ event: 'done', data: { reason: 'authorization_ended' } });
     await append(scratchpadId, 'unheard');
     expect((await reply.next()).done).toBe(true);
   });
@@ -265,7 +266,7 @@ describe('live events', () => {
     await live.close();
   });
 
-  it('tell an event once that was stored twice under one id', async () => {
+  it('carry an event once that was stored twice under one id', async () => {
     const log = new MemoryEventStore();
     const live = makeLiveFeed(log);
     const event = await stored(app.subjects, ownerId, threadUpdated('a', 'title'));
@@ -291,7 +292,7 @@ describe('live events', () => {
     await live.close();
   });
 
-  it('tell the latest position of an owner, and of nobody else', async () => {
+  it('carry the latest position of an owner, and of nobody else', async () => {
     const log = new MemoryEventStore();
     const live = makeLiveFeed(log);
     const stop = new AbortController();

@@ -91,7 +91,7 @@ describe('a scratchpad', () => {
     expect(await viewOf(scratchpadId)).toContain('Content:\nuntouched');
   });
 
-  it('changes content at the revision that was read, and tells the one it has', async () => {
+  it('changes content at the revision that was read, and names the one it has', async () => {
     const { scratchpadId } = await newPad();
     const set = (content: string, ifMatch?: string) =>
       app.call(ada.key, 'scratchpad.content.set', { scratchpadId, content }, { ifMatch });

@@ -58,7 +58,7 @@ describe("a thread's slot", () => {
   it('of a deleted thread is not found', () =>
     given(created, deleted(null)).when(threads.attachScratchpad, 'sp_1').thenRefused('not_found'));
   it('is emptied once', () => given(created, attached).when(threads.detachScratchpad, 'sp_1').then(detached));
-  it('is not emptied of a scratchpad that it does not hold', () =>
+  it('is not emptied of a scratchpad that is not attached', () =>
     given(created, attached).when(threads.detachScratchpad, 'sp_2').thenNothing());
   it('is not emptied twice', () =>
     given(created, attached, detached).when(threads.detachScratchpad, 'sp_1').thenNothing());

@@ -40,7 +40,7 @@ describe('appends to one stream that are begun at once', () => {
     await expect(recorder.append('ledger-1', [event()])).resolves.toBeGreaterThan(0n);
   });
 
-  it('go one by one when the store cannot tell a retry among them from the rest', async () => {
+  it('go one by one when the store does not recognise a retry among them', async () => {
     const eventStore = new MemoryEventStore();
     const store = eventStore.append.bind(eventStore);
     jest
