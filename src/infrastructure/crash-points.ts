@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 export interface CrashPoints {
   /**
    * The same port, whose effects are crash points: `before:events.append(thread.created)`, `after:working.keys.create`.
-   * What is not named among `reads` counts as an effect. `detail` tells calls of one method apart.
+   * What is not named among `reads` counts as an effect. `detail` distinguishes calls of one method.
    */
   around<Port extends object>(
     name: string,

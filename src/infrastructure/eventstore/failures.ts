@@ -1,6 +1,6 @@
 import { BackendUnavailable } from '../../application/faults/errors.js';
 
-/** gRPC status codes that this adapter tells apart. */
+/** gRPC status codes that this adapter distinguishes. */
 export const code = { cancelled: 1, deadline: 4, denied: 7, unimplemented: 12, unavailable: 14, unauthenticated: 16 };
 
 /** The gRPC code of a failure, also where the client hands over the raw error instead of one of its own. */
