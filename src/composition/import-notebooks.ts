@@ -19,7 +19,7 @@ interface Options {
 export async function runImport(
   { redis, map: file, dryRun = false, ...flags }: Options,
   print: (line: string) => void,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<number> {
   if (!/^rediss?:\/\//.test(redis) || !URL.canParse(redis)) {
     throw new UsageError('--redis must be a URL that begins with redis:// or rediss://.');
@@ -30,7 +30,7 @@ export async function runImport(
     throw fault instanceof BackendUnavailable ? new StartupError('The Redis of the notebooks does not answer.') : fault;
   });
   try {
-    const counts = await importNotebooks({ notebooks, map, settings, dryRun, tell });
+    const counts = await importNotebooks({ notebooks, map, settings, dryRun, tell: report });
     print(JSON.stringify({ ...counts, dryRun }));
     return counts.conflicts + counts.failed > 0 ? 1 : 0;
   } finally {

@@ -6,12 +6,12 @@ export interface CrashPoints {
    * The same port, whose effects are crash points: `before:events.append(thread.created)`, `after:working.keys.create`.
    * What is not named among `reads` counts as an effect. `detail` distinguishes calls of one method.
    */
-  around<Port extends object>(
+  readonly around: <Port extends object>(
     name: string,
     port: Port,
     reads: readonly (keyof Port)[],
     detail?: (args: readonly unknown[]) => string | undefined,
-  ): Port;
+  ) => Port;
 }
 
 const none: CrashPoints = { around: (_name, port) => port };

@@ -453,7 +453,7 @@ describe('a clear', () => {
       ['scratchpad.entry_appended', 3],
       ['scratchpad.entries_cleared', 3],
     ]);
-    expect((await app.working.keys.state(ref)).unfinishedClears).toEqual([]);
+    expect((await app.working.keys.state(ref)).unfinishedClearIds).toEqual([]);
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1 });
   });
 

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as agents from '../../domain/agent/agent.js';
-import { agentEvents, type Fence } from '../../domain/agent/events.js';
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
-import type { DecodedEvent } from '../event-sourcing/codec.js';
 import { idempotencyCollision } from '../event-sourcing/recorded-outcome.js';
-import { credentialIdOf, type VersionRef } from '../ports/credential-vault.js';
+import { credentialIdOf } from '../ports/credential-vault.js';
 import type { Enrolled, Enrollment, EnrollmentContext } from './enrollment.js';
-import { agentIdOf, fenceOf } from './fence.js';
+import { agentIdOf, fenceOf, type Submission } from './fence.js';
 import { checkPreconditions } from './preconditions.js';
+import { replay } from './replay.js';
+import { stage, stageIfFirst, type Staged } from './stage.js';
 
 type Answer = Enrolled | Refusal<'conflict' | 'precondition_failed'>;
-type Submission = Omit<Fence, 'outcome'>;
-type Staged = Omit<VersionRef, 'ownerId'>;
 
 /** So many attempts under one key were abandoned: each by a crash and a reaper, so this is never met in practice. */
 const maxAttempts = 64;
@@ -84,43 +82,3 @@ const enrolledData = (
   credentialVersionId: staged?.id ?? null,
   fence: { ...submission, outcome: agentId },
 });
-
-/**
- * Stages the credential if this is the first submission under its key.
- * Why: the vault can tell, which saves reading the event store.
- * Undefined when an earlier submission is possible or a precondition fails: the caller then reads the first event.
- */
-async function stageIfFirst(agentId: string, request: Enrollment, context: EnrollmentContext) {
-  if (request.credential.mode === 'reference') return undefined;
-  // What cannot be checked now is checked again after the first event was read, and its fault is met there.
-  const refusal = await checkPreconditions(request, context).catch(() => 'not known');
-  return refusal === undefined ? stage(agentId, request, context, 'only if first') : undefined;
-}
-
-async function stage(
-  agentId: string,
-  { credential, provider }: Enrollment,
-  { credentials }: EnrollmentContext,
-  condition?: 'only if first',
-): Promise<Staged | undefined> {
-  if (credential.mode === 'reference') return undefined;
-  const version = { id: randomUUID(), provider, agentId };
-  return (await credentials.stage(version, credential.value, condition)) ? version : undefined;
-}
-
-/** Answers the outcome recorded under this key again, to the tenant that it belongs to; or that the attempt was abandoned. */
-async function replay(
-  first: DecodedEvent,
-  submission: Submission,
-  { caller, firstEvents, aggregatesOf }: EnrollmentContext,
-): Promise<Enrolled | Refusal<'conflict'> | 'abandoned'> {
-  if (first.type === 'agent.enrollment_abandoned') return 'abandoned';
-  if (first.type !== 'agent.enrolled') return idempotencyCollision();
-  const data = agentEvents['agent.enrolled'].parse(first.data);
-  const state = await aggregatesOf(first.metadata.ownerId).load(agents.agent, data.agentId);
-  const mayRead = (ownerId: string) => ownerId === caller.userId || caller.role === 'admin';
-  const decision = agents.replay(state, submission, mayRead, first.id);
-  if (isRefusal(decision)) return idempotencyCollision();
-  for (const event of decision) await firstEvents.recordReplay(first.stream, { ...event, id: randomUUID() });
-  return { ...data, enrolledAt: first.at };
-}

@@ -37,5 +37,5 @@ export interface EnrollmentContext {
   readonly harnesses: HarnessRegistry;
   /** The stream of an enrollment is a fence between tenants. */
   readonly firstEvents: FirstEvents;
-  aggregatesOf(ownerId: string): Aggregates;
+  readonly aggregatesOf: (ownerId: string) => Aggregates;
 }

@@ -13,12 +13,15 @@ const digestForm = 1;
  */
 export const agentIdOf = (key: string, attempt: number): string => derivedUuid(enrollOperation, key, String(attempt));
 
+/** A fence without its outcome. */
+export type Submission = Omit<Fence, 'outcome'>;
+
 /** What this caller's submission records, or is compared by. Enrollment needs no grant: its scope is the user's own. */
 export const fenceOf = (
   { userId }: Caller,
   { key, digest }: { readonly key: string; readonly digest: string },
   replayMode: Fence['replayMode'],
-): Omit<Fence, 'outcome'> => ({
+): Submission => ({
   operation: enrollOperation,
   key,
   principal: userId,

@@ -1,8 +1,9 @@
 import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/aggregate.js';
-import type { EventStore, StoredEvent } from '../ports/event-store.js';
+import type { EventStore } from '../ports/event-store.js';
 import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
 import type { Snapshot, Snapshots } from '../ports/snapshots.js';
-import { decode, ownersOf, type DecodedEvent } from './codec.js';
+import type { DecodedEvent } from './codec.js';
+import { DecodedStreams } from './decoded-streams.js';
 import { emptyStream, type LoadedAggregate, withKey } from './loaded-aggregate.js';
 import { LRUCache } from 'lru-cache';
 
@@ -24,7 +25,7 @@ interface Cached {
  * Loads aggregates. Folded states are cached by stream; only what was stored since is read again, and a long stream
  * starts from a snapshot, so that cost does not grow with history.
  */
-export class AggregateStore {
+export class AggregateStore extends DecodedStreams {
   private readonly cache = new LRUCache<string, Cached>({ max: cachedStreams });
   /** The event store is known to reach this position. */
   private watermark = -1n;
@@ -35,10 +36,12 @@ export class AggregateStore {
   >();
 
   constructor(
-    private readonly eventStore: EventStore,
-    private readonly personalDataKeys: PersonalDataKeys,
+    eventStore: EventStore,
+    personalDataKeys: PersonalDataKeys,
     private readonly snapshots: Snapshots,
-  ) {}
+  ) {
+    super(eventStore, personalDataKeys);
+  }
 
   /** The stream as this process last saw it, without asking the store; undefined when it never did. */
   cached<State, Event extends DomainEvent>(
@@ -88,8 +91,8 @@ export class AggregateStore {
     const { watermark: seen } = this;
     let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {
-      const page = await this.eventStore.readStream(stream, loaded.revision + 1, pageSize);
-      if (page.length > 0) loaded = this.advance(aggregate, loaded, await this.decoded(page));
+      const page = await this.events(stream, loaded.revision + 1, pageSize);
+      if (page.length > 0) loaded = this.advance(aggregate, loaded, page);
       if (page.length < pageSize) break;
     }
     this.remember(aggregate, stream, loaded, seen);
@@ -106,21 +109,6 @@ export class AggregateStore {
     const loaded = this.advance(aggregate, before, events);
     this.remember(aggregate, `${aggregate.category}-${id}`, loaded);
     return loaded;
-  }
-
-  /** Revision of the last event of a stream; -1 when it has none. */
-  async lastRevision(stream: string): Promise<number> {
-    return (await this.eventStore.lastEvent(stream))?.revision ?? -1;
-  }
-
-  /** Events of a stream by revision, decoded. */
-  async events(stream: string, from: number, count: number): Promise<readonly DecodedEvent[]> {
-    return this.decoded(await this.eventStore.readStream(stream, from, count));
-  }
-
-  private async decoded(page: readonly StoredEvent[]): Promise<readonly DecodedEvent[]> {
-    const keys = await this.personalDataKeys.openingKeys(ownersOf(page));
-    return page.map((event) => decode(event, keys));
   }
 
   private advance<State, Event extends DomainEvent>(

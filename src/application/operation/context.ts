@@ -20,7 +20,7 @@ export interface OperationContext {
   readonly ifMatch: number | undefined;
   readonly cursors: Cursors;
   /** Waits, at most 10 s, until the read models show a position; false when they did not in time. */
-  awaitPosition(position: bigint): Promise<boolean>;
+  readonly awaitPosition: (position: bigint) => Promise<boolean>;
 }
 
 /** Opaque page marks: signed, and good only for the same caller, list and filter. */

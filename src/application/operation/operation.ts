@@ -94,7 +94,7 @@ export interface Operation extends Omit<
 > {
   readonly etag?: (data: unknown) => string;
   readonly fingerprint?: (input: unknown) => unknown;
-  run(input: unknown, context: OperationContext, powers: Pick<Powers, never>): Promise<unknown>;
+  run(input: unknown, context: OperationContext, powers: object): Promise<unknown>;
 }
 
 /** An operation whose type keeps its declaration. Why: the SDK derives its types from it. */

@@ -16,7 +16,7 @@ export interface PadState {
   readonly at: string;
   readonly staged: readonly { readonly revision: number; readonly eventId: string }[];
   /** Clears whose removed entries are still kept aside. */
-  readonly unfinishedClears: readonly string[];
+  readonly unfinishedClearIds: readonly string[];
   /** How many idempotency keys of appends are remembered. */
   readonly idempotencyKeys: number;
 }

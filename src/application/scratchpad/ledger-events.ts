@@ -22,10 +22,10 @@ export function recordAppended(
   streams: OwnerStreams,
   scratchpadId: string,
   { id: entryId, kind, bytes, sha256, author }: EntryFacts,
-  { index, generation: clears }: LedgerPlace,
+  { index, generation }: LedgerPlace,
 ): Promise<bigint> {
-  const data = { scratchpadId, entryId, index, kind, bytes, sha256, author, clears };
-  const id = derivedUuid('ledger', scratchpadId, entryId, String(clears), String(index));
+  const data = { scratchpadId, entryId, index, kind, bytes, sha256, author, clears: generation };
+  const id = derivedUuid('ledger', scratchpadId, entryId, String(generation), String(index));
   return streams.recordFacts(ledgerStream(scratchpadId), [{ id, type: 'scratchpad.entry_appended', data }]);
 }
 
@@ -35,9 +35,9 @@ export function recordLost(
   scratchpadId: string,
   range: { readonly generation: number; readonly from: number; readonly to: number; readonly reason: string },
 ): Promise<bigint> {
-  const { generation: clears, from, to, reason } = range;
-  const id = derivedUuid('ledger lost', scratchpadId, String(clears), String(from), String(to));
-  const data = { scratchpadId, clears, from, to, reason };
+  const { generation, from, to, reason } = range;
+  const id = derivedUuid('ledger lost', scratchpadId, String(generation), String(from), String(to));
+  const data = { scratchpadId, clears: generation, from, to, reason };
   return streams.recordFacts(ledgerStream(scratchpadId), [{ id, type: 'scratchpad.entries_lost', data }]);
 }
 
@@ -47,9 +47,9 @@ export function recordDuplicate(
   scratchpadId: string,
   duplicate: LedgerPlace & { readonly entryId: string; readonly of: number },
 ): Promise<bigint> {
-  const { generation: clears, index, entryId, of } = duplicate;
-  const id = derivedUuid('ledger repeated', scratchpadId, String(clears), String(index));
-  const data = { scratchpadId, clears, entryId, index, of };
+  const { generation, index, entryId, of } = duplicate;
+  const id = derivedUuid('ledger repeated', scratchpadId, String(generation), String(index));
+  const data = { scratchpadId, clears: generation, entryId, index, of };
   return streams.recordFacts(ledgerStream(scratchpadId), [{ id, type: 'scratchpad.entry_repeated', data }]);
 }
 
@@ -64,8 +64,8 @@ export function recordCleared(
     readonly generation: number;
   },
 ): Promise<bigint> {
-  const { clearId, count, lastEntryId, generation: clears } = clear;
-  const data = { scratchpadId, clearId, count, lastEntryId, clears };
+  const { clearId, count, lastEntryId, generation } = clear;
+  const data = { scratchpadId, clearId, count, lastEntryId, clears: generation };
   const id = derivedUuid('clear', clearId);
   return streams.recordFacts(ledgerStream(scratchpadId), [{ id, type: 'scratchpad.entries_cleared', data }]);
 }

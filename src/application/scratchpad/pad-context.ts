@@ -1,4 +1,3 @@
-import type { PadRole } from '../../domain/kernel/roles.js';
 import type { OwnerStreams } from '../event-sourcing/owner-streams.js';
 import type { LiveFeed } from '../event-sourcing/live-feed/live-feed.js';
 import type { PadRef } from '../ports/pad-keys.js';

@@ -68,8 +68,8 @@ function lastRecordedUpTo({ covered, lost, duplicates }: Generation, length: num
 async function recordedIdAt({ events }: OwnerStreams, scratchpadId: string, generation: number, place: number) {
   for await (const { type, data } of events.backwards(ledgerStream(scratchpadId))) {
     if (type !== 'scratchpad.entry_appended') continue;
-    const { clears = generation, index, entryId } = ledgerEvents[type].parse(data);
-    if (clears === generation && index === place) return entryId;
+    const { clears: recordedIn = generation, index, entryId } = ledgerEvents[type].parse(data);
+    if (recordedIn === generation && index === place) return entryId;
   }
   return undefined;
 }
@@ -82,8 +82,8 @@ async function recordedIdsByIndex(
   const recorded = new Map<number, string>();
   for await (const { type, data } of events.forwards(ledgerStream(scratchpadId))) {
     if (type !== 'scratchpad.entry_appended') continue;
-    const { clears = generation, index, entryId } = ledgerEvents[type].parse(data);
-    if (clears === generation && !recorded.has(index)) recorded.set(index, entryId);
+    const { clears: recordedIn = generation, index, entryId } = ledgerEvents[type].parse(data);
+    if (recordedIn === generation && !recorded.has(index)) recorded.set(index, entryId);
   }
   return recorded;
 }

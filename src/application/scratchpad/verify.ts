@@ -66,15 +66,15 @@ async function recordedEntries(scratchpadId: string, { events }: OwnerStreams): 
   const generations = new Map<number, Map<number, RecordedEntry>>();
   for await (const { type, data } of events.forwards(ledgerStream(scratchpadId))) {
     if (type === 'scratchpad.entries_cleared') {
-      const { clears = 0 } = ledgerEvents[type].parse(data);
-      for (const generation of generations.keys()) if (generation < clears) generations.delete(generation);
+      const { clears: begun = 0 } = ledgerEvents[type].parse(data);
+      for (const generation of generations.keys()) if (generation < begun) generations.delete(generation);
     }
     if (type !== 'scratchpad.entry_appended') continue;
-    const { clears = 0, index, entryId, sha256: digest } = ledgerEvents[type].parse(data);
-    const recorded = generations.get(clears) ?? new Map<number, RecordedEntry>();
+    const { clears: recordedIn = 0, index, entryId, sha256: digest } = ledgerEvents[type].parse(data);
+    const recorded = generations.get(recordedIn) ?? new Map<number, RecordedEntry>();
     // An event that was stored twice says the same twice.
     if (!recorded.has(index)) recorded.set(index, { entryId, sha256: digest });
-    generations.set(clears, recorded);
+    generations.set(recordedIn, recorded);
   }
   return generations;
 }

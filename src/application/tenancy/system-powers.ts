@@ -10,7 +10,7 @@ import type { Tenants } from './tenants.js';
 /** What reaches beyond the caller's tenant. An operation declares the powers that it uses (`uses`). */
 export interface SystemPowers {
   /** Another tenant, under the same command. */
-  tenantOf(ownerId: string): Tenant;
+  readonly tenantOf: (ownerId: string) => Tenant;
   /** Rows of every tenant; undefined for callers that are neither auditors nor administrators. */
   readonly allTenants: ReadDb | undefined;
   /** Streams whose first event decides between tenants. */

@@ -7,10 +7,7 @@ import { JobQueue, type RunningWorker } from './queue.js';
 
 export interface PurgesOptions {
   readonly redisUrl: string;
-  readonly padKeys: {
-    destroy(pad: PadRef): Promise<number>;
-    exists(pad: PadRef): Promise<boolean>;
-  };
+  readonly padKeys: { destroy(pad: PadRef): Promise<number>; exists(pad: PadRef): Promise<boolean> };
   /** Called once the second pass found nothing left; it may be called again for the same pad. */
   readonly recordPurged: (pad: PadRef) => Promise<void>;
   readonly log: Logger;

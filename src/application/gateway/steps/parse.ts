@@ -29,7 +29,7 @@ export function parseInput(
   operation: Operation,
   raw: unknown,
 ): { readonly input: unknown } | Refusal<'validation_failed' | 'not_found'> {
-  const gate = gateBesideIds(operation, raw);
+  const gate = gateOutsideIds(operation, raw);
   if (gate) return invalid([gate]);
   const parsed = operation.input.safeParse(raw);
   if (parsed.success) return { input: parsed.data };
@@ -38,11 +38,11 @@ export function parseInput(
 }
 
 /** Text that no store takes; in an id it is one more form that no id has. */
-function gateBesideIds(operation: Operation, raw: unknown): Issue | undefined {
+function gateOutsideIds(operation: Operation, raw: unknown): Issue | undefined {
   const gate = textGate(raw);
   if (!gate || !namesId(operation, gate.param.split('.'))) return gate;
   // It was found in a field of that name, so the input is an object.
-  return gateBesideIds(operation, { ...(raw as object), [gate.param]: undefined });
+  return gateOutsideIds(operation, { ...(raw as object), [gate.param]: undefined });
 }
 
 const namesId = ({ input }: Operation, path: readonly PropertyKey[]): boolean =>

@@ -59,10 +59,10 @@ export class LedgerAuditor {
   }
 
   private isInOrder(pad: PadRef, state: PadState, before: Observation, highestCovered: number): boolean {
-    const { ledger, contentRevision, staged, unfinishedClears, idempotencyKeys } = state;
+    const { ledger, contentRevision, staged, unfinishedClearIds, idempotencyKeys } = state;
     const isWhole =
       ledger?.generation === before.generation && highestCovered <= ledger.length && contentRevision !== undefined;
-    const isFinished = staged.length + unfinishedClears.length === 0 && idempotencyKeys <= 2 * keptKeys;
+    const isFinished = staged.length + unfinishedClearIds.length === 0 && idempotencyKeys <= 2 * keptKeys;
     return isWhole && isFinished && this.needs.scratchpadStore.epoch.isVerified(pad);
   }
 
@@ -74,7 +74,7 @@ export class LedgerAuditor {
     const state = await pad.store.keys.state(ref);
     // Each part is looked at, whatever became of the others.
     const done = [
-      await this.finishClears(pad, state),
+      await this.finishEachClear(pad, state),
       await this.finishContent(pad, state),
       await auditEntries(pad, before, this.needs.reads),
     ];
@@ -84,9 +84,9 @@ export class LedgerAuditor {
     return isDone;
   }
 
-  private async finishClears(pad: PadContext, { unfinishedClears }: PadState): Promise<boolean> {
+  private async finishEachClear(pad: PadContext, { unfinishedClearIds }: PadState): Promise<boolean> {
     let isFinished = true;
-    for (const clearId of unfinishedClears) {
+    for (const clearId of unfinishedClearIds) {
       if (this.seenFor(pad, clearId) < this.graceMs) isFinished = false;
       else await completeClear(pad, clearId);
     }

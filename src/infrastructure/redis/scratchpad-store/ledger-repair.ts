@@ -48,7 +48,7 @@ export class RedisLedgerRepair implements LedgerRepair {
   pruneIdempotencyKeys(pad: PadRef, keep: number): Promise<void> {
     const { redis, names } = this;
     return run(async () => {
-      const found = await this.keyedAppends(names.content(pad));
+      const found = await this.rememberedAppends(names.content(pad));
       const old = found.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(keep);
       for (let start = 0; start < old.length; start += chunkSize) {
         await redis.hdel(names.content(pad), ...old.slice(start, start + chunkSize).map(({ field }) => field));
@@ -56,7 +56,7 @@ export class RedisLedgerRepair implements LedgerRepair {
     });
   }
 
-  private async keyedAppends(hash: string): Promise<{ readonly field: string; readonly at: string }[]> {
+  private async rememberedAppends(hash: string): Promise<{ readonly field: string; readonly at: string }[]> {
     const found: { readonly field: string; readonly at: string }[] = [];
     let cursor = '0';
     do {

@@ -31,7 +31,7 @@ export class RedisLedgerStore implements LedgerStore {
     const { redis, names } = this;
     const [list, element, member] = [names.entries(pad), entryText(entry), memberOf(pad)];
     return key
-      ? redis.padAppendKeyed(list, names.dirty, names.content(pad), element, member, entry.id, key.digest, entry.at)
+      ? redis.padAppendOnce(list, names.dirty, names.content(pad), element, member, entry.id, key.digest, entry.at)
       : redis.padAppend(list, names.dirty, element, member);
   }
 

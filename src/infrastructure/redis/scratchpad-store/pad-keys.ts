@@ -63,7 +63,7 @@ export class RedisPadKeys implements PadKeys {
         contentRevision: typeof revision === 'string' ? Number(revision) : undefined,
         at: at ?? '',
         staged,
-        unfinishedClears: namesIn(clears),
+        unfinishedClearIds: namesIn(clears),
         // Beside them the hash has three fields, and one for each list of names.
         idempotencyKeys: Math.max(0, size - 3 - staged.length - lists),
       };

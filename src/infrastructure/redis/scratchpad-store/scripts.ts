@@ -13,16 +13,16 @@ type AppendReply = number | readonly [length: number, note: string];
 
 /** The scripts as commands of a client. */
 export interface PadScripts {
-  padAppend(entries: string, touched: string, element: string, pad: string): Promise<AppendReply>;
-  padAppendKeyed(
+  padAppend(entries: string, dirty: string, element: string, pad: string): Promise<AppendReply>;
+  padAppendOnce(
     entries: string,
-    touched: string,
+    dirty: string,
     content: string,
     ...args: readonly [element: string, pad: string, entryId: string, digest: string, at: string]
   ): Promise<AppendReply>;
   padStage(
     content: string,
-    touched: string,
+    dirty: string,
     revision: number,
     eventId: string,
     body: string,
@@ -34,7 +34,7 @@ export interface PadScripts {
     content: string,
     entries: string,
     cleared: string,
-    touched: string,
+    dirty: string,
     clearId: string,
     pad: string,
   ): Promise<readonly [count: number, last: string] | null>;
@@ -53,7 +53,7 @@ export interface PadScripts {
     ]
   ): Promise<number>;
   padMarkDuplicate(entries: string, generation: number, index: number, entryId: string, of: number): Promise<number>;
-  padTakeDirty(touched: string, audited: string, limit: number): Promise<readonly string[]>;
+  padTakeDirty(dirty: string, audited: string, limit: number): Promise<readonly string[]>;
   padRead(
     list: string,
     ...args: readonly [from: number, way: 1 | -1, limit: number, bytes: number]
@@ -63,7 +63,7 @@ export interface PadScripts {
 /** Command → script, its number of keys, and whether it begins with the helpers of names.lua. */
 const commands = {
   padAppend: ['append', 2],
-  padAppendKeyed: ['append-keyed', 3],
+  padAppendOnce: ['append-keyed', 3],
   padStage: ['stage', 2, 'names'],
   padPromote: ['promote', 1, 'names'],
   padUnstage: ['unstage', 1, 'names'],
