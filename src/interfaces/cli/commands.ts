@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
+import { inputSchema, type Schema } from '../../application/operation/json-schema.js';
 import type { Operation } from '../../application/operation/operation.js';
-import { fieldsOf, inputOf, type Field, type Schema } from './fields.js';
+import { fieldsOf, type Field } from './fields.js';
 import { runOperation, type CommonFlags } from './run-operation.js';
 
 /**
@@ -29,7 +30,7 @@ const groupIn = (parent: Command, word: string): Command =>
   parent.commands.find((one) => one.name() === word) ?? parent.command(word).description(`operations of ${word}`);
 
 function addFlags(command: Command, operation: Operation): void {
-  const schema = inputOf(operation);
+  const schema = inputSchema(operation);
   const fields = fieldsOf(schema);
   const given = new Map<Field, string[]>();
   for (const field of fields) {
