@@ -1,4 +1,3 @@
-import { Tenants } from '../../src/application/tenancy/tenants.js';
 import { z } from 'zod';
 import type { Caller } from '../../src/application/access/caller.js';
 import { makeGateway } from '../../src/application/gateway/gateway.js';
