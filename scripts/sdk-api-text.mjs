@@ -4,7 +4,9 @@ import { z } from 'zod';
 /** The client's methods as a declaration file: types as the checker knows them, sentences as the operations have them. */
 export function apiText(checker, api, { operations, codesOf, placesOf }) {
   const byPlace = new Map(
-    operations.flatMap((operation) => placesOf(operation.name).map((at) => [at.join('.'), operation])),
+    operations.flatMap((operation) =>
+      placesOf(operation.name, operation.recordedAs).map((at) => [at.join('.'), operation]),
+    ),
   );
   const print = printerOf(checker);
 

@@ -12,7 +12,8 @@ import { StartupError } from '../infrastructure/startup-error.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
 import { adminKeyFile, keptKeks, removeFile, writePrivate } from '../infrastructure/secrets.js';
 import { mcpDoor } from '../interfaces/mcp/door.js';
-import { startRestServer } from '../interfaces/http/server.js';
+import { startHttpServer } from '../interfaces/http/server.js';
+import { restDoor } from '../interfaces/rest/door.js';
 
 export const version = '0.1.0';
 
@@ -152,9 +153,12 @@ async function startApi(config: Config, services: Services) {
   ]);
   await makeAdministrator(config, services);
   const hosts = [config.host, ...(config.mcpHosts ?? [])];
-  const beside = [mcpDoor({ operations, gateway, authenticate, log: logger, version, hosts })];
+  const doors = [
+    restDoor({ operations, gateway, version }),
+    mcpDoor({ operations, gateway, authenticate, log: logger, version, hosts }),
+  ];
   try {
-    return await startRestServer({ operations, gateway, log: logger, checks, exposition, version, beside }, config);
+    return await startHttpServer({ doors, log: logger, checks, exposition }, config);
   } catch (fault) {
     throw notListening(fault, config) ?? fault;
   }

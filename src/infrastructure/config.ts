@@ -73,6 +73,7 @@ const environment = z.object({
     .string()
     .regex(/^(trace|(before|after):[\w.()]+(#\d+)?)$/, { error: 'must be "trace" or name a crash point' })
     .optional(),
+  NODE_ENV: z.string().optional(),
   LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'], { error: 'must be debug, info, warn, error or silent' })
     .default('info'),
@@ -96,7 +97,7 @@ export interface Config {
   readonly modelEndpoints?: Endpoints | undefined;
   /** Names under which MCP clients reach this server, beside HOST and those of loopback. */
   readonly mcpHosts?: readonly string[];
-  /** For tests of crashes: where this process dies (infrastructure/crash-points.ts). */
+  /** Where this process dies, for tests of crashes (infrastructure/crash-points.ts). Only with NODE_ENV=test. */
   readonly crashAt?: string | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
@@ -113,6 +114,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const { data } = parsed;
   if (data.DATABASE_URL !== undefined && data.PALIMPSEST_KEK === undefined) {
     throw new StartupError('PALIMPSEST_KEK must be set (32 bytes in base64) when DATABASE_URL is.');
+  }
+  if (data.PALIMPSEST_CRASH_AT !== undefined && data.NODE_ENV !== 'test') {
+    throw new StartupError('PALIMPSEST_CRASH_AT is for tests of crashes only: it needs NODE_ENV=test.');
   }
   return {
     host: data.HOST,

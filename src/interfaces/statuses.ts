@@ -8,7 +8,7 @@ export interface Status {
   readonly retryable: boolean;
 }
 
-/** What each refusal is called outside (02-interfaces, "Envelope"). */
+/** What each refusal is called outside. The exit codes 8 and 9 were documented for other refusals and are not given again. */
 export const statuses: Readonly<Record<RefusalCode, Status>> = {
   validation_failed: { http: 400, exit: 2, retryable: false },
   authentication_failed: { http: 401, exit: 3, retryable: false },
@@ -16,13 +16,11 @@ export const statuses: Readonly<Record<RefusalCode, Status>> = {
   not_found: { http: 404, exit: 5, retryable: false },
   conflict: { http: 409, exit: 6, retryable: false },
   precondition_failed: { http: 422, exit: 7, retryable: false },
-  payment_required: { http: 402, exit: 8, retryable: false },
-  rate_limited: { http: 429, exit: 9, retryable: true },
   unavailable: { http: 503, exit: 10, retryable: true },
   internal_fault: { http: 500, exit: 1, retryable: true },
 };
 
-/** A refusal as every door shows it; facts such as `balanceMicros` stand beside the fixed members. */
+/** A refusal as every door shows it; facts such as `revision` stand beside the fixed members. */
 export interface ErrorObject {
   readonly code: RefusalCode;
   readonly message: string;
@@ -45,4 +43,4 @@ export const errorObject = ({ refused, message, reason, param, issues, facts }: 
 
 /** Seconds after which trying again makes sense, for the refusals that say "later". */
 export const retryAfter = ({ refused, retryAfterSeconds }: Refusal): number | undefined =>
-  retryAfterSeconds ?? (refused === 'unavailable' || refused === 'rate_limited' ? 1 : undefined);
+  retryAfterSeconds ?? (refused === 'unavailable' ? 1 : undefined);

@@ -101,7 +101,7 @@ const cases: Readonly<Record<string, () => Promise<Case>>> = {
     return { input: { threadId, messageId }, other: { threadId, messageId: another } };
   },
   'scratchpad.create': async () => ({ input: { threadId: await newThread() } }),
-  'scratchpad.update': async () => {
+  'scratchpad.metadata.set': async () => {
     const scratchpadId = await newPad();
     return { input: { scratchpadId, metadata: { a: 'b' } }, other: { scratchpadId, metadata: { a: 'c' } } };
   },

@@ -11,7 +11,8 @@ import { makeLogger } from '../../src/infrastructure/logger.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import type { Database } from '../../src/infrastructure/postgres/database.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
-import { startRestServer } from '../../src/interfaces/http/server.js';
+import { startHttpServer } from '../../src/interfaces/http/server.js';
+import { restDoor } from '../../src/interfaces/rest/door.js';
 import { startStack, type Stack } from '../support/stack.js';
 import { T } from '../../src/composition/tokens.js';
 
@@ -33,8 +34,8 @@ async function startForgetful({ backends }: Stack, dbsOf: (database: Database) =
   const forgetfulDbs: Module = (bind) => bind(T.dbs, [T.database], forgetful);
   const { get, close } = makeContainer(config, backends, log, metrics, [forgetfulDbs]);
   const [gateway, checks] = await Promise.all([get(T.gateway), get(T.checks)]);
-  const needs = { operations, gateway, log, checks, exposition: metrics, version: '' };
-  const server = await startRestServer(needs, config);
+  const doors = [restDoor({ operations, gateway, version: '' })];
+  const server = await startHttpServer({ doors, log, checks, exposition: metrics }, config);
   return {
     url: server.url,
     async stop() {

@@ -50,7 +50,7 @@ const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'research.start': { question: 'Why?' },
   'thread.update': { title: 'changed' },
   'message.append': { role: 'user', content: 'hello' },
-  'scratchpad.update': { metadata: { a: 'b' } },
+  'scratchpad.metadata.set': { metadata: { a: 'b' } },
   'scratchpad.content.set': { content: 'text' },
   'scratchpad.entry.append': { content: 'entry' },
 };

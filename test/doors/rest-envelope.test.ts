@@ -1,7 +1,8 @@
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import type { Gateway, Request, Success } from '../../src/application/gateway/request.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
-import { startRestServer } from '../../src/interfaces/http/server.js';
+import { startHttpServer } from '../../src/interfaces/http/server.js';
+import { restDoor } from '../../src/interfaces/rest/door.js';
 import { statuses } from '../../src/interfaces/statuses.js';
 import { parsed, send, type Sent } from './rest-requests.js';
 import { goodKey, makeOperations, noteId, poorKey, startStand, uuid, type Stand } from './rest-stand.js';
@@ -100,8 +101,8 @@ describe('a refusal', () => {
       correlationId: answer.headers.get('x-correlation-id'),
     });
   });
-  it.each(['rate_limited', 'unavailable'])('%s says when to try again', async (code) => {
-    const answer = await call('/v1/refusals', { method: 'POST', body: JSON.stringify({ code }) });
+  it('of the kind unavailable says when to try again', async () => {
+    const answer = await call('/v1/refusals', { method: 'POST', body: '{"code":"unavailable"}' });
     expect(answer.headers.get('retry-after')).toBe('1');
   });
   it('names the issues of an input, never its values', async () => {
@@ -228,8 +229,9 @@ describe('what the gateway is handed, and what it hands back', () => {
     const metrics = makeMetrics();
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const operations = makeOperations([], Promise.resolve());
-    const needs = { operations, gateway, log, checks: {}, exposition: metrics, version: '1' };
-    const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
+    const doors = [restDoor({ operations, gateway, version: '1' })];
+    const needs = { doors, log, checks: {}, exposition: metrics };
+    const server = await startHttpServer(needs, { host: '127.0.0.1', port: 0 });
     const headers = {
       'idempotency-key': uuid,
       'x-correlation-id': uuid,
@@ -242,7 +244,7 @@ describe('what the gateway is handed, and what it hands back', () => {
     expect(asked).toEqual([
       expect.objectContaining({
         input: { noteId },
-        token: 'plm_good',
+        principal: { bearer: 'plm_good' },
         idempotencyKey: uuid,
         correlationId: uuid,
         ifMatch: '"r7"',

@@ -89,7 +89,8 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     const declared = Object.keys(shown.responses);
     for (const code of operation.refuses) expect(declared).toContain(String(statuses[code].http));
     expect(declared).toEqual(expect.arrayContaining(['400', '401', '403', '500']));
-    if (operation.codes !== 'closed') expect(declared).toEqual(expect.arrayContaining(['429', '503']));
+    expect(declared).not.toEqual(expect.arrayContaining([expect.stringMatching(/^4(02|29)$/)]));
+    if (operation.codes !== 'closed') expect(declared).toContain('503');
   });
   it('shows a request that it takes', () => {
     const inPath = shown.parameters

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { Operation } from '../../src/application/operation/operation.js';
-import { startRestServer } from '../../src/interfaces/http/server.js';
+import { startHttpServer } from '../../src/interfaces/http/server.js';
+import { restDoor } from '../../src/interfaces/rest/door.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { parsed, send, type Sent } from './rest-requests.js';
 import { makeOperations, noteId, startStand, uuid, type Stand } from './rest-stand.js';
@@ -72,8 +73,9 @@ describe('the API document that is served', () => {
     } as Operation; // a real one, but for its summary
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const gateway = () => Promise.reject(new Error('never called'));
-    const needs = { operations: [watched], gateway, log, checks: {}, exposition: makeMetrics(), version: '1' };
-    const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
+    const doors = [restDoor({ operations: [watched], gateway, version: '1' })];
+    const needs = { doors, log, checks: {}, exposition: makeMetrics() };
+    const server = await startHttpServer(needs, { host: '127.0.0.1', port: 0 });
     const first = await send(`${server.url}/openapi.json`);
     const after = looks;
     const second = await send(`${server.url}/openapi.json`);
@@ -172,9 +174,8 @@ describe('a server that stops', () => {
 describe('a port that is taken', () => {
   it('is told by the code of the system', async () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const gateway = () => Promise.reject(new Error('never called'));
-    const needs = { operations: [], gateway, log, checks: {}, exposition: makeMetrics(), version: '1' };
-    await expect(startRestServer(needs, { host: '127.0.0.1', port: stand.server.port })).rejects.toMatchObject({
+    const needs = { doors: [], log, checks: {}, exposition: makeMetrics() };
+    await expect(startHttpServer(needs, { host: '127.0.0.1', port: stand.server.port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
     });
   });
@@ -188,8 +189,9 @@ describe('a door that breaks', () => {
     const gateway = () => Promise.reject(new Error('canary'));
     const checks = {};
     const operations = makeOperations([], Promise.resolve());
-    const needs = { operations, gateway, log, checks, exposition: makeMetrics(), version: '1' };
-    const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
+    const doors = [restDoor({ operations, gateway, version: '1' })];
+    const needs = { doors, log, checks, exposition: makeMetrics() };
+    const server = await startHttpServer(needs, { host: '127.0.0.1', port: 0 });
     const answer = await send(`${server.url}/v1/notes`);
     await server.close(0);
     expect([answer.status, parsed(answer).error?.code]).toEqual([500, 'internal_fault']);

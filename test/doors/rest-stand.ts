@@ -1,19 +1,19 @@
-import { Tenants } from '../../src/application/tenancy/tenants.js';
 import { z } from 'zod';
 import type { Caller } from '../../src/application/access/caller.js';
 import { makeGateway } from '../../src/application/gateway/gateway.js';
 import { operation, type Operation } from '../../src/application/operation/operation.js';
 import type { Logger } from '../../src/application/ports/telemetry.js';
 import { id, metadata, name, paging, text, time } from '../../src/application/kernel/schemas.js';
-import { KeyedMutex } from '../../src/application/kernel/concurrency/keyed-mutex.js';
+import type { Tenants } from '../../src/application/tenancy/tenants.js';
 import { refusalCodes, refuse } from '../../src/domain/kernel/refusal.js';
 import { makeMetrics } from '../../src/infrastructure/metrics.js';
 import { mcpDoor } from '../../src/interfaces/mcp/door.js';
-import { startRestServer, type RestServer } from '../../src/interfaces/http/server.js';
+import { startHttpServer, type HttpServer } from '../../src/interfaces/http/server.js';
+import { restDoor } from '../../src/interfaces/rest/door.js';
 
 /** A door with a small registry of its own behind it: the real gateway, and operations that need no backend. */
 export interface Stand {
-  readonly server: RestServer;
+  readonly server: HttpServer;
   /** What was logged, oldest first. */
   readonly logged: readonly Readonly<Record<string, unknown>>[];
   /** Names of the operations that ran, oldest first. */
@@ -28,7 +28,7 @@ export const poorKey = 'plm_poor';
 export const noteId = 'thread_01j9z3k4m5n6p7q8r9s0t1v2w3';
 export const uuid = '3f0b8f0e-7b8e-4c6a-9d52-0f6d2b0c8a11';
 
-const common = { scope: 'threads:write', price: 'free', refuses: [] } as const;
+const common = { scope: 'threads:write', refuses: [] } as const;
 
 const note = z.object({ id: z.string(), title: z.string(), revision: z.number(), at: time() });
 const stored = (title: string) => ({
@@ -213,21 +213,25 @@ export async function startStand(
   const metrics = makeMetrics();
   const operations = [...makeOperations(ran, released), ...more];
   const authenticate = async (token: string | undefined) => (token === undefined ? undefined : callers[token]);
+  // No operation here asks its tenant for anything.
+  const tenants = { of: () => ({}) } as unknown as Tenants;
   const gateway = makeGateway({
     authenticate,
     clock: { now: () => new Date(0) },
     metrics,
     logger: log,
-    // Its operations use nothing of a tenant.
-    tenants: new Tenants(absent(), { for: () => absent(), system: absent() }),
+    tenants,
     watermark: { waitFor: async (position) => position <= 10n },
     cursorKey: Buffer.alloc(32),
     services: absent(),
     projections: absent(),
   });
-  const beside = [mcpDoor({ operations, gateway, authenticate, log, version: '1.2.3', hosts: ['agents.example'] })];
-  const needs = { operations, gateway, log, checks, exposition: metrics, version: '1.2.3', beside };
-  const server = await startRestServer(needs, { host: '127.0.0.1', port: 0 });
+  const version = '1.2.3';
+  const doors = [
+    restDoor({ operations, gateway, version }),
+    mcpDoor({ operations, gateway, authenticate, log, version, hosts: ['agents.example'] }),
+  ];
+  const server = await startHttpServer({ doors, log, checks, exposition: metrics }, { host: '127.0.0.1', port: 0 });
   return { server, logged, ran, release };
 }
 

@@ -38,12 +38,12 @@ async function settled(result: PromiseLike<unknown> | AsyncIterable<unknown>): P
 describe('every operation of the registry', () => {
   it.each(operations.map((operation) => [operation.name, operation] as const))(
     '%s is a method, which calls its path with its method',
-    async (name, { http, kind }) => {
+    async (name, { recordedAs, http, kind }) => {
       const client = await clientOf(kind);
       const entry = table.find((candidate) => candidate.name === name);
       const ids = [...http.matchAll(/\{(\w+)\}/g)].map(([, id = '']) => id);
       const puts = http.startsWith('PUT ') && entry?.fields.length === 1;
-      for (const path of placesOf(name)) {
+      for (const path of placesOf(name, recordedAs)) {
         const method = memberAt(client, path) as Method;
         await settled(method(...ids, ...(puts ? ['text'] : [])));
         expect(server.came.at(-1)?.line).toBe(http.replaceAll(/[{}]/g, ''));
@@ -55,6 +55,7 @@ describe('every operation of the registry', () => {
     const client = await clientOf('query');
     expect(client.scratchpads.createScratchpad).toBe(client.scratchpads.create);
     expect(client.threads.createThread).toBe(client.threads.create);
+    expect(client.scratchpads.update).toBe(client.scratchpads.metadata.set);
     expect(placesOf('scratchpad.entry.append')).toEqual([['scratchpads', 'entries', 'append']]);
     expect(placesOf('agent.enrollment.get')).toEqual([['agents', 'enrollment', 'get']]);
     expect(placesOf('key.create')).toEqual([

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { isRefusal } from '../../domain/kernel/refusal.js';
 import type { PadRole } from '../../domain/kernel/roles.js';
 import type { Success } from '../gateway/request.js';
+import { jsonSchema } from '../operation/json-schema.js';
 import type { Operation } from '../operation/operation.js';
 import { operations } from '../registry.js';
 import type { Act } from './act-as-agent.js';
@@ -19,7 +19,7 @@ export const scratchpadTools = (scratchpadId: string, role: PadRole, act: Act): 
 const scratchpadTool = (scratchpadId: string, operation: Operation, act: Act): Tool => ({
   name: operation.name,
   description: operation.summary,
-  inputSchema: schemaOf(operation.input),
+  inputSchema: jsonSchema(operation.input, 'input'),
   storedInput: (input) => JSON.stringify(inputReference(operation, input)),
   async use(input, step) {
     const result = await act(operation, input, step);
@@ -35,8 +35,6 @@ const scratchpadTool = (scratchpadId: string, operation: Operation, act: Act): T
     return { text, stored: JSON.stringify(reference) };
   },
 });
-
-export const schemaOf = (input: z.ZodType): Readonly<Record<string, unknown>> => z.toJSONSchema(input, { io: 'input' });
 
 const textOf = ({ data }: Success): string => (isText(data) ? data.text : JSON.stringify(data));
 

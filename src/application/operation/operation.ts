@@ -44,7 +44,10 @@ export interface Declaration<
 > {
   /** `family.verb`: every door derives its own spelling from it. */
   readonly name: string;
-  /** The name under which idempotency keys were recorded before the operation was renamed. */
+  /**
+   * The name before the operation was renamed: idempotency keys stay recorded under it, and it stays an alias on the command
+   * line and in the SDK.
+   */
   readonly recordedAs?: string;
   readonly kind: K;
   /** One sentence, for API documents, tool lists and `--help`. */
@@ -104,8 +107,10 @@ export interface Declared<
   K extends Kind,
   Input extends z.ZodObject,
   Output extends z.ZodType,
+  FormerName extends string = never,
 > extends Operation {
   readonly name: Name;
+  readonly recordedAs?: FormerName;
   readonly http: Http;
   readonly kind: K;
   readonly input: Input;
@@ -125,8 +130,13 @@ export const operation = <
   Input extends z.ZodObject,
   const Output extends z.ZodType,
   const Uses extends keyof Powers = never,
+  const FormerName extends string = never,
 >(
-  declaration: Declaration<K, Input, Output, Uses> & { readonly name: Name; readonly http: Http },
-): Declared<Name, Http, K, Input, Output> =>
+  declaration: Declaration<K, Input, Output, Uses> & {
+    readonly name: Name;
+    readonly http: Http;
+    readonly recordedAs?: FormerName;
+  },
+): Declared<Name, Http, K, Input, Output, FormerName> =>
   // The gateway parses the input with this very schema before it calls run, so the types meet there and not here.
-  declaration as unknown as Declared<Name, Http, K, Input, Output>;
+  declaration as unknown as Declared<Name, Http, K, Input, Output, FormerName>;

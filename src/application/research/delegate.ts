@@ -4,7 +4,7 @@ import { delegate, finishCall } from '../../domain/research/research.js';
 import { runSession, type SessionSpec } from '../agents/agent-session.js';
 import type { Tool, ToolAnswer } from '../agents/conversation.js';
 import { toConclusion, type Conclusion } from '../agents/outcome.js';
-import { schemaOf } from '../agents/scratchpad-tools.js';
+import { jsonSchema } from '../operation/json-schema.js';
 import { derivedId } from '../kernel/ids.js';
 import { textOfBytes } from '../kernel/schemas.js';
 import { checkAt } from '../kernel/validation.js';
@@ -36,7 +36,7 @@ export function delegateTool(needs: ResearchNeeds, claimed: ClaimedRun): Tool {
   return {
     name: 'delegate',
     description: 'Have a worker do a task and wait for its answer. Calls of one turn run at the same time.',
-    inputSchema: schemaOf(taskInput),
+    inputSchema: jsonSchema(taskInput, 'input'),
     concurrent: true,
     async use(input, step) {
       const parsed = checkAt('', taskInput, input);

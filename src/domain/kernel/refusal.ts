@@ -6,8 +6,6 @@ export const refusalCodes = [
   'not_found',
   'conflict',
   'precondition_failed',
-  'payment_required',
-  'rate_limited',
   'unavailable',
   'internal_fault',
 ] as const;
@@ -38,8 +36,6 @@ const messages: Readonly<Record<RefusalCode, string>> = {
   not_found: 'There is no such resource.',
   conflict: 'The request conflicts with what is recorded.',
   precondition_failed: 'This cannot be done now.',
-  payment_required: 'The balance does not cover this call.',
-  rate_limited: 'Too many requests. Wait, then try again.',
   unavailable: 'The service cannot answer right now. It is safe to try again.',
   internal_fault: 'Something failed on our side. It is safe to try again with the same idempotency key.',
 };

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
+import { inputSchema, type Schema } from '../../application/operation/json-schema.js';
 import type { Operation } from '../../application/operation/operation.js';
-import { fieldsOf, inputOf, type Field, type Schema } from './fields.js';
+import { fieldsOf, type Field } from './fields.js';
 import { runOperation, type CommonFlags } from './run-operation.js';
 
 /**
@@ -9,11 +10,18 @@ import { runOperation, type CommonFlags } from './run-operation.js';
  */
 export function addOperations(program: Command, operations: readonly Operation[], args: readonly string[]): void {
   for (const operation of operations) {
-    const words = operation.name.split('.');
-    const parent = words.slice(0, -1).reduce(groupIn, program);
-    const command = parent.command(words.at(-1) ?? '').description(operation.summary);
-    if (words[0] !== undefined && args.includes(words[0])) addFlags(command, operation);
+    addCommand(program, operation, operation.name, args);
+    // A renamed operation keeps its former command for one release.
+    if (operation.recordedAs !== undefined) addCommand(program, operation, operation.recordedAs, args);
   }
+}
+
+function addCommand(program: Command, operation: Operation, name: string, args: readonly string[]): void {
+  const words = name.split('.');
+  const parent = words.slice(0, -1).reduce(groupIn, program);
+  const command = parent.command(words.at(-1) ?? '', { hidden: name !== operation.name });
+  command.description(operation.summary);
+  if (words[0] !== undefined && args.includes(words[0])) addFlags(command, operation);
 }
 
 /** `--threadId` is `--thread-id`, so that a field can be named as it is in the API. */
@@ -29,7 +37,7 @@ const groupIn = (parent: Command, word: string): Command =>
   parent.commands.find((one) => one.name() === word) ?? parent.command(word).description(`operations of ${word}`);
 
 function addFlags(command: Command, operation: Operation): void {
-  const schema = inputOf(operation);
+  const schema = inputSchema(operation);
   const fields = fieldsOf(schema);
   const given = new Map<Field, string[]>();
   for (const field of fields) {

@@ -1,8 +1,4 @@
-import { z } from 'zod';
-import type { Operation } from '../../application/operation/operation.js';
-import { publicInput } from '../../application/operation/public-input.js';
-
-export type Schema = z.core.JSONSchema.JSONSchema;
+import type { Schema } from '../../application/operation/json-schema.js';
 
 /** One value of an input that can be given by a flag: `--credential.mode` is the path `credential`, `mode`. */
 export interface Field {
@@ -12,10 +8,6 @@ export interface Field {
   /** Refused as an argument: other users of a machine see those, and shells write them down. */
   readonly secret: boolean;
 }
-
-/** An operation's input as JSON Schema. */
-export const inputOf = (operation: Operation): Schema =>
-  z.toJSONSchema(publicInput(operation), { io: 'input', unrepresentable: 'any' });
 
 /** Every field of an input, those inside objects too. */
 export function fieldsOf(schema: Schema, path: readonly string[] = []): readonly Field[] {

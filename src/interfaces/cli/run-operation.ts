@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { Schema } from '../../application/operation/json-schema.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { refusalCodes } from '../../domain/kernel/refusal.js';
 import { statuses } from '../statuses.js';
-import { completed, isObject, secretsLacking, setAt, valueOf, type Field, type Schema } from './fields.js';
+import { completed, isObject, secretsLacking, setAt, valueOf, type Field } from './fields.js';
 import { humanText } from './print.js';
 import { readSecret, readText } from './private-input.js';
 import { send, type Answer } from './send.js';

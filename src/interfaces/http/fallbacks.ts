@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { describeFault } from '../../application/faults/describe-fault.js';
-import { isUuid } from '../../application/kernel/ids.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
+import { correlationIdOf } from './correlation-id.js';
 import { sendRefusal } from './reply.js';
 
 /** No route has this path. */
@@ -49,10 +48,4 @@ export function refuseHere(request: Request, response: Response, refusal: Refusa
   const correlationId = correlationIdOf(request);
   response.locals['correlationId'] = correlationId;
   sendRefusal(request, response, refusal, correlationId, status);
-}
-
-/** The one that was sent, or a new one. */
-export function correlationIdOf(request: Request): string {
-  const sent = request.get('x-correlation-id')?.toLowerCase() ?? '';
-  return isUuid(sent) ? sent : randomUUID();
 }

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuse } from '../../domain/kernel/refusal.js';
 import { errorObject } from '../statuses.js';
-import { restApp, type RestNeeds } from './app.js';
+import { httpApp, type HttpNeeds } from './app.js';
 import { messagesOf } from './express-messages.js';
 import { maxHeaderBytes } from './limits.js';
 
-export interface RestServer {
+export interface HttpServer {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
   readonly port: number;
@@ -26,13 +26,13 @@ const limits = {
   joinDuplicateHeaders: true,
 };
 
-/** Serves the REST door. Port 0 takes a free one. Rejects with the system's error when the port is taken. */
-export async function startRestServer(
-  needs: Omit<RestNeeds, 'ending'>,
+/** Serves the doors. Port 0 takes a free one. Fails when the port is taken, with the system's error. */
+export async function startHttpServer(
+  needs: HttpNeeds,
   { host, port }: { readonly host: string; readonly port: number },
-): Promise<RestServer> {
+): Promise<HttpServer> {
   const ending = new AbortController();
-  const app = restApp({ ...needs, ending: ending.signal });
+  const app = httpApp(needs, ending.signal);
   const server = createServer({ ...limits, ...messagesOf(app) }, app);
   server.on('clientError', refuseBroken);
   await listening(server, host, port);

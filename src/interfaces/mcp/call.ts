@@ -5,12 +5,12 @@ import { invalid } from '../../application/kernel/validation.js';
 
 /** What the HTTP request says for every call that it carries. */
 export interface RequestContext {
-  readonly token: string | undefined;
+  readonly bearer: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
 /** What a runtime may say beside the arguments, in `_meta` of a call: the model neither sees nor sends it. */
-const besides = {
+const metaFields = {
   idempotencyKey: 'palimpsest/idempotencyKey',
   ifMatch: 'palimpsest/ifMatch',
   minPosition: 'palimpsest/minPosition',
@@ -19,7 +19,7 @@ const besides = {
 /** Turns the call of a tool into a call of the gateway. The scratchpad is the request's or the key's, never an argument. */
 export function callOf(
   operation: Operation,
-  { token, headers }: RequestContext,
+  { bearer, headers }: RequestContext,
   input: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>> = {},
 ): Call {
@@ -27,21 +27,21 @@ export function callOf(
     const value = headers[name];
     return typeof value === 'string' ? value : undefined;
   };
-  const beside = (name: keyof typeof besides): string | undefined => {
-    const value = meta[besides[name]];
+  const metaText = (name: keyof typeof metaFields): string | undefined => {
+    const value = meta[metaFields[name]];
     return typeof value === 'string' ? value : undefined;
   };
-  const wrong = Object.values(besides).find((name) => meta[name] !== undefined && typeof meta[name] !== 'string');
+  const wrong = Object.values(metaFields).find((name) => meta[name] !== undefined && typeof meta[name] !== 'string');
   return {
     operation,
     door: 'mcp',
     input,
     ...(wrong !== undefined && { unreadable: invalid([{ param: `_meta.${wrong}`, rule: 'must be a string' }]) }),
-    principal: { bearer: token },
+    principal: { bearer },
     correlationId: header('x-correlation-id'),
-    idempotencyKey: beside('idempotencyKey'),
-    ifMatch: beside('ifMatch'),
+    idempotencyKey: metaText('idempotencyKey'),
+    ifMatch: metaText('ifMatch'),
     scratchpad: header('palimpsest-scratchpad'),
-    minPosition: beside('minPosition') ?? header('palimpsest-min-position'),
+    minPosition: metaText('minPosition') ?? header('palimpsest-min-position'),
   };
 }

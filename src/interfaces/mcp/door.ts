@@ -1,6 +1,6 @@
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler } from '@modelcontextprotocol/server';
-import { Router, type RequestHandler, type Response } from 'express';
+import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import type { Authenticate } from '../../application/access/authenticate.js';
 import { describeFault } from '../../application/faults/describe-fault.js';
 import type { Gateway } from '../../application/gateway/request.js';
@@ -9,9 +9,11 @@ import { invalid } from '../../application/kernel/validation.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import { toolsOf } from '../../application/operation/tools.js';
 import { refuse, type Issue } from '../../domain/kernel/refusal.js';
+import { bearerKeyOf } from '../http/bearer-key.js';
 import { readBody } from '../http/body.js';
-import { tokenOf } from '../rest/call.js';
-import { correlationIdOf, refuseHere, refuseMethod } from '../http/fallbacks.js';
+import { correlationIdOf } from '../http/correlation-id.js';
+import type { Door } from '../http/door.js';
+import { refuseHere, refuseMethod } from '../http/fallbacks.js';
 import { errorObject } from '../statuses.js';
 import { onlyFor } from './origins.js';
 import { withoutInput } from './protocol-errors.js';
@@ -31,46 +33,61 @@ export interface McpNeeds {
 const path = '/mcp';
 
 /**
- * MCP door: streamable HTTP without sessions, so any process answers any request. Everything before the protocol (whose
- * request it is, whether it can be read) is as on the REST door; every call goes through the gateway. Throws when an
- * operation makes no tool.
+ * MCP door: streamable HTTP without sessions, so any process answers any request. What comes before the protocol (whose
+ * request it is, whether it can be read) is as on the REST door; every call goes through the gateway.
+ * Fails when: an operation has a name that no tool can have.
  */
-export function mcpDoor({ operations, gateway, authenticate, log, version, hosts }: McpNeeds): RequestHandler {
-  const offers = new Map(toolsOf(operations).map((tool) => [tool.name, offerOf(tool)]));
+export function mcpDoor(needs: McpNeeds): Door {
   const router = Router({ caseSensitive: true, strict: true });
   router.all(path, (_request, response, next) => {
     response.locals['route'] = path;
     response.setHeader('Cache-Control', 'no-store'); // also of what is refused before it is a message
     next();
   });
-  router.all(path, onlyFor(hosts));
-  router.post(path, async (request, response) => {
+  router.all(path, onlyFor(needs.hosts));
+  router.post(path, answerMessages(needs));
+  router.all(path, refuseMethod('POST', path));
+  return () => ({ others: router });
+}
+
+function answerMessages(needs: McpNeeds): RequestHandler {
+  const offers = new Map(toolsOf(needs.operations).map((tool) => [tool.name, offerOf(tool)]));
+  const { gateway, authenticate, version } = needs;
+  return async (request, response) => {
     const { headers } = request;
-    const token = tokenOf(headers.authorization, request.get('x-api-key'));
-    const caller = await authenticate(token);
+    const bearer = bearerKeyOf(headers.authorization, request.get('x-api-key'));
+    const caller = await authenticate(bearer);
     if (!caller) return refuseHere(request, response, refuse('authentication_failed'));
     const body = await readBody(request);
     if (!body) return;
-    const answered = (correlationId: string) => {
-      response.locals['correlationId'] = correlationId;
-      response.setHeader('X-Correlation-Id', correlationId);
-    };
     const correlationId = correlationIdOf(request);
+    const answered = (id: string) => {
+      response.locals['correlationId'] = id;
+      response.setHeader('X-Correlation-Id', id);
+    };
     answered(correlationId);
     if ('issue' in body) return refuseUnreadable(response, body.issue, correlationId);
-    const serving = { offers, gateway, version, caller, told: { token, headers }, answered };
-    let fault: Error | undefined;
-    // It is told of refusals, too: those are the caller's, and the access log has them.
-    const onerror = (error: Error) => void (fault = error);
-    const handler = createMcpHandler(() => serverFor(serving), { onerror });
-    const fetch: typeof handler.fetch = async (...asked) => withoutInput(await handler.fetch(...asked));
-    await toNodeHandler({ fetch }, { onerror })(request, response, body.fields);
-    // Nobody is left to be answered: that is not ours to mend.
-    if (response.destroyed) return;
-    if (response.statusCode >= 500) log.error({ ...describeFault(fault), route: path, correlationId }, 'door faulted');
-  });
-  router.all(path, refuseMethod('POST', path));
-  return router;
+    const server = () => serverFor({ offers, gateway, version, caller, context: { bearer, headers }, answered });
+    const fault = await speakProtocol(server, request, response, body.fields);
+    // A client that has left is not answered, which is no fault.
+    if (response.destroyed || response.statusCode < 500) return;
+    needs.log.error({ ...describeFault(fault), route: path, correlationId }, 'door faulted');
+  };
+}
+
+/** Answers one message. Returns the last error that the library reported: refusals are among them, and are no faults. */
+async function speakProtocol(
+  server: () => McpServer,
+  request: Request,
+  response: Response,
+  message: unknown,
+): Promise<Error | undefined> {
+  let reported: Error | undefined;
+  const onerror = (error: Error) => void (reported = error);
+  const handler = createMcpHandler(server, { onerror });
+  const fetch: typeof handler.fetch = async (...asked) => withoutInput(await handler.fetch(...asked));
+  await toNodeHandler({ fetch }, { onerror })(request, response, message);
+  return reported;
 }
 
 /** A body that is no message has no id to answer to. */

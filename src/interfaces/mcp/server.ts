@@ -11,7 +11,7 @@ export interface Serving {
   readonly gateway: Gateway;
   readonly version: string;
   readonly caller: Caller;
-  readonly told: RequestContext;
+  readonly context: RequestContext;
   /** Called with the correlation id of each call. */
   readonly answered: (correlationId: string) => void;
 }
@@ -24,7 +24,7 @@ const instructions = [
 ].join('\n');
 
 /** A server for one request. It holds no rule: it lists what is open to the caller, and hands calls to the gateway. */
-export function serverFor({ offers, gateway, version, caller, told, answered }: Serving): McpServer {
+export function serverFor({ offers, gateway, version, caller, context, answered }: Serving): McpServer {
   const mcp = new McpServer({ name: 'palimpsest', version }, { instructions });
   const { server } = mcp;
   server.registerCapabilities({ tools: {} });
@@ -36,7 +36,7 @@ export function serverFor({ offers, gateway, version, caller, told, answered }: 
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const offer = offers.get(params.name);
     if (!offer) throw unknown('tool');
-    const reply = await gateway(callOf(offer.operation, told, params.arguments ?? {}, mcpReq._meta));
+    const reply = await gateway(callOf(offer.operation, context, params.arguments ?? {}, mcpReq._meta));
     answered(reply.correlationId);
     return resultOf(offer, reply);
   });

@@ -1,10 +1,15 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import type { Caller } from '../../application/access/caller.js';
 import { isOpenTo } from '../../application/operation/authorization.js';
+import {
+  inputSchema,
+  jsonSchema,
+  outputSchema,
+  pageSchema,
+  type Schema,
+} from '../../application/operation/json-schema.js';
 import type { Operation } from '../../application/operation/operation.js';
 import type { Tool } from '../../application/operation/tools.js';
-import { pageSchema } from '../rest/openapi/document.js';
-import { inputSchema, jsonSchema, outputSchema, type Schema } from '../rest/openapi/schemas.js';
 
 /** A tool and how it is listed. */
 export interface Offer extends Tool {

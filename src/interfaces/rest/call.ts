@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { Request as Call } from '../../application/gateway/request.js';
 import type { Operation } from '../../application/operation/operation.js';
 import { invalid } from '../../application/kernel/validation.js';
+import { bearerKeyOf } from '../http/bearer-key.js';
 import { hasBody, readBody, type Body } from '../http/body.js';
 import { queryTypesOf, readQuery } from './query.js';
 
@@ -44,9 +45,9 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
     operation,
     door: 'rest',
     ...('issue' in read ? { input: {}, unreadable: invalid([read.issue]) } : { input: read.fields }),
-    principal: { bearer: tokenOf(headers.authorization, text('x-api-key')) },
+    principal: { bearer: bearerKeyOf(headers.authorization, text('x-api-key')) },
     correlationId: text('x-correlation-id'),
-    // A header that was sent twice arrives as "a, b", which is no uuid, revision or key (I6).
+    // A header that was sent twice arrives as "a, b", which is no uuid, revision or key.
     idempotencyKey: text('idempotency-key'),
     ifMatch: headers['if-match'],
     scratchpad: text('palimpsest-scratchpad'),
@@ -54,11 +55,4 @@ function callOf(operation: Operation, { headers }: Request, read: Body): Call {
     minPosition: text('palimpsest-min-position'),
     respondAsync: /(^|,)\s*respond-async\s*(,|;|$)/i.test(text('prefer') ?? ''),
   };
-}
-
-/** Two different keys in one request are no key: which one was meant is not for this door to say. */
-export function tokenOf(authorization: string | undefined, apiKey: string | undefined): string | undefined {
-  if (authorization === undefined) return apiKey;
-  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  return apiKey === undefined || apiKey === bearer ? bearer : undefined;
 }

@@ -9,8 +9,13 @@ import type { CommandOptions, ReadOptions } from './options.js';
 
 /** The methods of the client by family, all of them derived from the registry: a new operation is here by itself. */
 export type Api = Nested<{
-  readonly [Name in Operations['name'] as Place<Name> | Alias<Name>]: Method<Extract<Operations, { name: Name }>>;
+  readonly [Op in Operations as Place<Op['name']> | Alias<Op['name']> | FormerPlace<Op>]: Method<Op>;
 }>;
+
+/** Where a renamed operation was found before. */
+type FormerPlace<Op extends Operations> = Op extends { readonly recordedAs?: infer Former extends string }
+  ? Place<Former>
+  : never;
 
 /** `{'a.b': X}` as `{a: {b: X}}`. */
 type Nested<Flat> = {

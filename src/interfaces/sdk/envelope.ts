@@ -24,7 +24,7 @@ export async function envelopeIn(response: Response, sent: Sent): Promise<Envelo
 export async function errorIn(response: Response, sent: Sent): Promise<PalimpsestError> {
   const body = await jsonIn(response);
   if (typeof body?.['error'] !== 'object' || body['error'] === null) return unexpected(response, sent);
-  // Every refusal of the server has this form (02-interfaces, "Envelope").
+  // Every refusal of the server has this form.
   const { code, message, reason, param, retryable, issues, ...details } = body['error'] as ErrorObject;
   const { status } = response;
   return new PalimpsestError(message, {

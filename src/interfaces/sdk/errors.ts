@@ -1,12 +1,13 @@
 import type { Issue, RefusalCode } from '../../domain/kernel/refusal.js';
 
 /**
- * The server's codes, and two of the client's own: `connection_failed` (no answer, none in time, or one cut short; a
- * command may have been done) and `unexpected_answer` (what answered is no Palimpsest, or something between refused).
+ * The server's codes, and three of the client's own: `connection_failed` (no answer, none in time, or one cut short; a
+ * command may have been done), `rate_limited` (a proxy answered 429) and `unexpected_answer` (another program answered,
+ * or a proxy refused). A newer server may send codes that are not listed here: they are passed on as they are.
  */
-export type ErrorCode = RefusalCode | 'connection_failed' | 'unexpected_answer';
+export type ErrorCode = RefusalCode | 'rate_limited' | 'connection_failed' | 'unexpected_answer';
 
-/** What an error tells besides its message. */
+/** The members of an error beside its message. */
 interface ErrorDetails {
   readonly code: ErrorCode;
   readonly status?: number | undefined;
@@ -23,7 +24,7 @@ interface ErrorDetails {
 /** Every "no" and every failure of a call, after its retries. It holds no input and no key. */
 export class PalimpsestError extends Error {
   override readonly name = 'PalimpsestError';
-  /** What kind of "no" it is; switch on this one. */
+  /** The kind of refusal or failure; switch on this one. */
   readonly code: ErrorCode;
   /** The HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
@@ -41,21 +42,21 @@ export class PalimpsestError extends Error {
   readonly correlationId: string | undefined;
   /** Of a command: sent again under this key it happens once, whatever became of it. */
   readonly idempotencyKey: string | undefined;
-  /** Further facts to act on, e.g. the current `revision`, `balanceMicros`. */
+  /** Further facts to act on, e.g. the current `revision`. */
   readonly details: Readonly<Record<string, unknown>>;
 
   /** @internal The client makes it. */
-  constructor(message: string, told: ErrorDetails) {
+  constructor(message: string, details: ErrorDetails) {
     super(message);
-    this.code = told.code;
-    this.status = told.status;
-    this.reason = told.reason;
-    this.param = told.param;
-    this.issues = told.issues ?? [];
-    this.retryable = told.retryable;
-    this.retryAfterSeconds = told.retryAfterSeconds;
-    this.correlationId = told.correlationId;
-    this.idempotencyKey = told.idempotencyKey;
-    this.details = told.details ?? {};
+    this.code = details.code;
+    this.status = details.status;
+    this.reason = details.reason;
+    this.param = details.param;
+    this.issues = details.issues ?? [];
+    this.retryable = details.retryable;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.correlationId = details.correlationId;
+    this.idempotencyKey = details.idempotencyKey;
+    this.details = details.details ?? {};
   }
 }

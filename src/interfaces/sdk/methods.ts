@@ -20,7 +20,7 @@ export function methodsOf(table: readonly Entry[], connection: Connection): Meth
   const methods: Methods = {};
   for (const entry of table) {
     const method = methodOf(entry, connection);
-    for (const place of placesOf(entry.name)) put(methods, place, method);
+    for (const place of placesOf(entry.name, entry.formerName)) put(methods, place, method);
   }
   return methods;
 }

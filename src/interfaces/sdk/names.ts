@@ -2,7 +2,18 @@
  * Where an operation is found in the client: families in the plural, words in camelCase. The types below spell names as
  * the functions beside them do; a test holds the two together.
  */
-const uncounted = ['audit', 'content', 'enrollment', 'maps', 'me', 'research', 'usage', 'wallet', 'web'] as const;
+const uncounted = [
+  'audit',
+  'content',
+  'enrollment',
+  'maps',
+  'me',
+  'metadata',
+  'research',
+  'usage',
+  'wallet',
+  'web',
+] as const;
 
 type Uncounted = (typeof uncounted)[number];
 type Vowel = 'a' | 'e' | 'i' | 'o' | 'u';
@@ -43,8 +54,12 @@ export type Alias<Name extends string> = Name extends `${infer Family}.create`
     : `${Plural<Family>}.create${Capitalize<Family>}`
   : never;
 
-/** Both of the above, taken apart at the dots. */
-export function placesOf(name: string): readonly (readonly string[])[] {
+/** All of the above, taken apart at the dots; and the places of the name that a renamed operation had before. */
+export function placesOf(name: string, formerName?: string): readonly (readonly string[])[] {
+  return formerName === undefined ? placesOfOne(name) : [...placesOfOne(name), ...placesOfOne(formerName)];
+}
+
+function placesOfOne(name: string): readonly (readonly string[])[] {
   const words = name.split('.');
   const verb = camel(words.at(-1) ?? '');
   const families = words.slice(0, -1).map(plural);
@@ -52,5 +67,6 @@ export function placesOf(name: string): readonly (readonly string[])[] {
   const [family = ''] = words;
   const alias = `create${family.charAt(0).toUpperCase()}${family.slice(1)}`;
   const hasAlias = verb === 'create' && families.length === 1;
-  return [[...families, verb], ...(hasAlias ? [[...families, alias]] : [])];
+  const place = [...families, verb];
+  return hasAlias ? [place, [...families, alias]] : [place];
 }

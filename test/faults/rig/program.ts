@@ -28,7 +28,7 @@ export class Program {
   /** Resolves when it serves (or works); `more` is set for this start only. */
   async start(more: Readonly<Record<string, string>> = {}): Promise<void> {
     const child = spawn(process.execPath, [main, 'serve', '--role', this.role], {
-      env: { PATH: process.env['PATH'], ...this.env, ...more },
+      env: { PATH: process.env['PATH'], NODE_ENV: 'test', ...this.env, ...more },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child = child;

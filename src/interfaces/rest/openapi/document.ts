@@ -1,8 +1,8 @@
+import { inputSchema, outputSchema, pageSchema, type Schema } from '../../../application/operation/json-schema.js';
 import type { Operation } from '../../../application/operation/operation.js';
 import { codesOf } from '../../../application/operation/refusal-codes.js';
 import * as common from './components.js';
 import { sampleOf } from './samples.js';
-import { inputSchema, lifted, outputSchema, type Schema } from './schemas.js';
 
 /** The OpenAPI 3.1 document of a registry. */
 export function openApi(operations: readonly Operation[], version: string): Readonly<Record<string, unknown>> {
@@ -143,23 +143,14 @@ function eventBlock(item: unknown): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Where a page of a list stands. */
-export const pageSchema: Schema = {
-  type: 'object',
-  properties: {
-    nextCursor: { type: ['string', 'null'], description: 'Null on the last page.' },
-    lost: {
-      type: 'array',
-      description: 'Numbers of this page whose items are known to be lost.',
-      items: {
-        type: 'object',
-        properties: { from: { type: 'integer' }, to: { type: 'integer' } },
-        required: ['from', 'to'],
-      },
-    },
-  },
-  required: ['nextCursor'],
-};
-
 const refusalsOf = (operation: Operation): Readonly<Record<string, unknown>> =>
   Object.fromEntries([...codesOf(operation)].map((code) => [common.httpOf(code), ref('responses', code)]));
+
+/** Moves the definitions inside a schema to the document's components, where their references must point. */
+function lifted(name: string, schema: Schema): Readonly<Record<string, Schema>> {
+  const { $defs = {}, ...main } = schema;
+  const all = { [name]: main, ...Object.fromEntries(Object.entries($defs).map(([key, def]) => [name + key, def])) };
+  const text = JSON.stringify(all).replaceAll('"#/$defs/', `"#/components/schemas/${name}`);
+  // The same schemas, with other references.
+  return JSON.parse(text) as Record<string, Schema>;
+}

@@ -1,4 +1,4 @@
-import type { Schema } from './schemas.js';
+import type { Schema } from '../../../application/operation/json-schema.js';
 
 const uuid = '0199a7c2-5d3e-7f10-8a4b-6c2d9e8f1a35';
 const byFormat: Readonly<Record<string, string>> = {
