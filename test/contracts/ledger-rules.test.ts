@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { projections } from '../../projections/index.js';
 import { sql, type Sql } from '../../projections/kit/sql.js';
@@ -8,6 +10,12 @@ import { MemoryScratchpadStore } from '../../src/infrastructure/memory/scratchpa
 import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
 import { migrate } from '../../src/infrastructure/postgres/migrate.js';
 import { makeReadDbs } from '../../src/infrastructure/postgres/read-dbs.js';
+import {
+  header,
+  headerOf,
+  lostElement,
+  readHeader,
+} from '../../src/infrastructure/redis/scratchpad-store/entry-form.js';
 import {
   openScratchpadStore,
   type RedisScratchpadStore,
@@ -44,6 +52,33 @@ describe('a ledger in a store', () => {
   it.each(ledgerRules)('in Redis: $rule', async (rule) => {
     const { generation, elements } = rule.expected;
     expect(await listInStore(inRedis, rule)).toMatchObject({ generation, elements });
+  });
+});
+
+describe('the scripts of the Redis store', () => {
+  const textOf = (name: string) =>
+    readFileSync(join(__dirname, '../../src/infrastructure/redis/scratchpad-store/scripts', `${name}.lua`), 'utf8');
+
+  it('spell the header of a new list as the adapter writes it', () => {
+    expect(textOf('append')).toContain(`header == '${header}'`);
+  });
+
+  it.each(['fast-forward', 'reorder'])('%s spells a lost element as the adapter reads it', (script) => {
+    expect(textOf(script)).toContain(`'${lostElement}'`);
+  });
+
+  it('spell the fields of a header as the adapter reads them', () => {
+    const used = ['clear', 'fast-forward', 'mark-duplicate', 'reorder'].flatMap((script) => [
+      ...textOf(script).matchAll(/\bheader\.(\w+)/g),
+    ]);
+    const fields = new Set(used.map(([, field]) => field));
+    expect(fields).toEqual(new Set(['clears', 'gaps', 'arranged', 'by', 'removed']));
+    expect(readHeader(headerOf(3, 2))).toEqual({ generation: 3, holes: 2, layoutVersion: 0 });
+    expect(readHeader('{"form":1,"clears":3,"gaps":2,"arranged":4}')).toEqual({
+      generation: 3,
+      holes: 2,
+      layoutVersion: 4,
+    });
   });
 });
 
