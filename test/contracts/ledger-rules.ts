@@ -52,7 +52,7 @@ const duplicated = (entryId: string, index: number, of: number, clears = 0): Led
   data: { scratchpadId, clears, entryId, index, of },
 });
 
-export interface LedgerRule {
+interface LedgerRule {
   readonly rule: string;
   readonly list: readonly ListChange[];
   readonly stream: readonly LedgerEvent[];

@@ -2,18 +2,11 @@ import type { ConnectionEpoch } from '../../application/ports/connection-epoch.j
 import type { ContentStore, PadContent } from '../../application/ports/content-store.js';
 import type { DirtyPads } from '../../application/ports/dirty-pads.js';
 import type { LedgerRepair } from '../../application/ports/ledger-repair.js';
-import type {
-  Entry,
-  IndexedEntry,
-  LedgerAppend,
-  LedgerElements,
-  LedgerStore,
-} from '../../application/ports/ledger-store.js';
+import type { Entry, LedgerAppend, LedgerStore } from '../../application/ports/ledger-store.js';
 import type { PadKeys, PadRef } from '../../application/ports/pad-keys.js';
 import type { ScratchpadStore } from '../../application/ports/scratchpad-store.js';
 import * as lists from '../../domain/scratchpad/ledger-list.js';
-
-type List = lists.LedgerList<Entry>;
+import { elementsOf, tailOf, type List } from './ledger-elements.js';
 
 interface StoredPad {
   content: PadContent;
@@ -237,32 +230,4 @@ export class MemoryScratchpadStore implements ScratchpadStore {
       serverRunId: async () => 'memory',
     };
   }
-}
-
-function tailOf(list: List, limit: number, bytes: number): LedgerElements {
-  let count = 0;
-  let left = bytes;
-  for (const element of list.elements.slice(-limit).reverse()) {
-    left -= Buffer.byteLength(JSON.stringify(element));
-    if (left < 0 && count > 0) break;
-    count += 1;
-  }
-  return elementsOf(list, list.elements.length - count, count);
-}
-
-function elementsOf(list: List, after: number, limit: number): LedgerElements {
-  const page = list.elements.slice(after, after + limit).map((element, place) => [element, after + place + 1] as const);
-  return {
-    entries: page.flatMap(([element, index]): IndexedEntry[] =>
-      lists.isEntry(element) ? [{ ...structuredClone(element), index }] : [],
-    ),
-    lost: page.flatMap(([element, index]) => (element === 'lost' ? [index] : [])),
-    duplicates: page.flatMap(([element, index]) =>
-      element === 'lost' || lists.isEntry(element) ? [] : [{ ...element, index }],
-    ),
-    holes: lists.holesIn(list),
-    layoutVersion: list.layoutVersion,
-    generation: list.generation,
-    length: list.elements.length,
-  };
 }
