@@ -12,27 +12,27 @@ import {
 import { eventually } from '../support/eventually.js';
 import { ownRedis, type OwnRedis } from '../support/own-redis.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { at, describeWorkingState, entry, newPad, nothing } from './scratchpad-store-contract.js';
+import { at, describeScratchpadStore, entry, newPad, nothing } from './scratchpad-store-contract.js';
 
 const url = process.env['TEST_REDIS_URL'] ?? '';
 const keyPrefix = `test-${randomUUID()}:`;
 
-let working: RedisScratchpadStore;
+let store: RedisScratchpadStore;
 let redis: Redis;
 beforeAll(async () => {
-  working = openScratchpadStore(url, { keyPrefix });
+  store = openScratchpadStore(url, { keyPrefix });
   redis = new Redis(url);
-  await working.assertDurable();
+  await store.assertDurable();
 });
 afterAll(async () => {
   const keys = await redis.keys(`${keyPrefix}*`);
   if (keys.length > 0) await redis.del(keys);
   redis.disconnect();
-  await working.close();
+  await store.close();
 });
 
-describeWorkingState('memory', () => new MemoryScratchpadStore());
-describeWorkingState('redis', () => working);
+describeScratchpadStore('memory', () => new MemoryScratchpadStore());
+describeScratchpadStore('redis', () => store);
 
 describe('a scratchpad in Redis', () => {
   const keysOf = async ({ ownerId, scratchpadId }: PadRef) =>
@@ -41,34 +41,34 @@ describe('a scratchpad in Redis', () => {
   it('is exactly two keys, and a third while a clear is unfinished', async () => {
     const pad = newPad();
     const name = `${keyPrefix}scratchpad:${pad.ownerId}:${pad.scratchpadId}`;
-    await working.keys.create(pad, at);
-    await working.keys.create(pad, at);
-    await working.ledger.append(pad, entry());
-    await working.content.stage(pad, 1, 'e1', 'staged');
+    await store.keys.create(pad, at);
+    await store.keys.create(pad, at);
+    await store.ledger.append(pad, entry());
+    await store.content.stage(pad, 1, 'e1', 'staged');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:content`, `${name}:entries`]);
-    await working.ledger.clear(pad, 'c1');
+    await store.ledger.clear(pad, 'c1');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:cleared:c1`, `${name}:content`, `${name}:entries`]);
-    await working.ledger.dropCleared(pad, 'c1');
+    await store.ledger.dropCleared(pad, 'c1');
     await expect(keysOf(pad)).resolves.toEqual([`${name}:content`, `${name}:entries`]);
-    await working.keys.destroy(pad);
+    await store.keys.destroy(pad);
     await expect(keysOf(pad)).resolves.toEqual([]);
   });
 
   it('never expires', async () => {
     const pad = newPad();
-    await working.keys.create(pad, at);
-    await working.ledger.append(pad, entry());
-    await working.ledger.clear(pad, 'c1');
+    await store.keys.create(pad, at);
+    await store.ledger.append(pad, entry());
+    await store.ledger.clear(pad, 'c1');
     const lives = await Promise.all((await keysOf(pad)).map((key) => redis.pttl(key)));
     expect(lives).toEqual([-1, -1, -1]);
   });
 
   it('drops staged texts that can no longer be promoted', async () => {
     const pad = newPad();
-    await working.keys.create(pad, at);
-    await working.content.stage(pad, 1, 'rival', 'rival');
-    await working.content.stage(pad, 1, 'e1', 'one');
-    await working.content.promote(pad, 1, 'e1', at);
+    await store.keys.create(pad, at);
+    await store.content.stage(pad, 1, 'rival', 'rival');
+    await store.content.stage(pad, 1, 'e1', 'one');
+    await store.content.promote(pad, 1, 'e1', at);
     const key = `${keyPrefix}scratchpad:${pad.ownerId}:${pad.scratchpadId}:content`;
     expect((await redis.hkeys(key)).sort()).toEqual(['at', 'body', 'revision']);
   });
@@ -94,12 +94,12 @@ describe('a scratchpad in Redis', () => {
 describe('a ledger that others read while it changes', () => {
   it('is never shown as a mixture of before and after a clear', async () => {
     const pad = newPad();
-    await working.keys.create(pad, at);
+    await store.keys.create(pad, at);
     const old = Array.from({ length: 50 }, () => entry('old'.padEnd(60_000, '.')));
-    for (const one of old) await working.ledger.append(pad, one);
-    const reading = working.ledger.read(pad, 0, 100);
-    await working.ledger.clear(pad, 'c1');
-    for (let count = 0; count < 50; count += 1) await working.ledger.append(pad, entry('new'.padEnd(60_000, '.')));
+    for (const one of old) await store.ledger.append(pad, one);
+    const reading = store.ledger.read(pad, 0, 100);
+    await store.ledger.clear(pad, 'c1');
+    for (let count = 0; count < 50; count += 1) await store.ledger.append(pad, entry('new'.padEnd(60_000, '.')));
     const page = await reading;
     const isOld = page?.entries.map(({ content }) => content.startsWith('old')) ?? [];
     expect(isOld).toEqual(Array(page?.generation === 0 ? 50 : isOld.length).fill(page?.generation === 0));
@@ -107,12 +107,12 @@ describe('a ledger that others read while it changes', () => {
 
   it('keeps nobody else waiting, however large its entries are', async () => {
     const [large, other] = [newPad(), newPad()];
-    for (const pad of [large, other]) await working.keys.create(pad, at);
-    for (let count = 0; count < 100; count += 1) await working.ledger.append(large, entry('x'.repeat(64_000)));
-    const reads = Array.from({ length: 8 }, () => working.ledger.read(large, 0, 1_000));
+    for (const pad of [large, other]) await store.keys.create(pad, at);
+    for (let count = 0; count < 100; count += 1) await store.ledger.append(large, entry('x'.repeat(64_000)));
+    const reads = Array.from({ length: 8 }, () => store.ledger.read(large, 0, 1_000));
     let ended = 0;
     for (const read of reads) void read.then(() => (ended += 1));
-    await expect(working.ledger.append(other, entry())).resolves.toMatchObject({ index: 1 });
+    await expect(store.ledger.append(other, entry())).resolves.toMatchObject({ index: 1 });
     expect(ended).toBe(0);
     for (const read of reads) await expect(read).resolves.toMatchObject({ length: 100 });
   });
@@ -150,7 +150,7 @@ describe('the scratchpad store behind a bad line', () => {
     proxy.loseNextReply();
     await expect(shaky.ledger.append(pad, entry())).rejects.toBeInstanceOf(BackendUnavailable);
     await untilBack();
-    await expect(working.ledger.read(pad, 0, 0)).resolves.toMatchObject({ length: 1 });
+    await expect(store.ledger.read(pad, 0, 0)).resolves.toMatchObject({ length: 1 });
   });
 
   it('clears once when the reply is lost and it is asked again', async () => {
@@ -205,7 +205,7 @@ describe('the scratchpad store behind a bad line', () => {
       results.push(...(await Promise.allSettled(appends)));
       await untilBack();
     }
-    const stored = (await working.ledger.read(pad, 0, 1_000))?.entries ?? [];
+    const stored = (await store.ledger.read(pad, 0, 1_000))?.entries ?? [];
     expect(new Set(stored.map(({ id }) => id)).size).toBe(stored.length);
     const acknowledged = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value?.index] : []));
     expect(stored.map(({ index }) => index)).toEqual(expect.arrayContaining(acknowledged));
@@ -286,7 +286,7 @@ describe('a Redis for scratchpads', () => {
     await expect(own.ledger.read(pad, 0, 10)).resolves.toEqual(nothing);
   });
 
-  it('holds what it acknowledged when it is killed, and tells that it was restarted', async () => {
+  it('has what it acknowledged when it is killed, and shows that it was restarted', async () => {
     const pad = newPad();
     await own.keys.create(pad, at);
     const runId = await own.epoch.serverRunId();

@@ -16,7 +16,7 @@ interface Piece {
   readonly header: ReturnType<typeof readHeader>;
 }
 
-/** Reads ledgers so that nobody has to wait long for what another reads, however large entries are. */
+/** Reads ledgers in pieces. Why: one connection serves all, so a large reply delays every other call. */
 export class LedgerReader {
   private readonly largeReads = new Semaphore(atOnce);
 
@@ -30,7 +30,7 @@ export class LedgerReader {
       const piece = await this.piece(list, after + 1 + elements.length, 1, limit - elements.length, pieceBytes);
       if (!piece) return undefined;
       first ??= piece;
-      // Cleared or reordered meanwhile: these pieces are of two ledgers.
+      // Cleared or reordered meanwhile: the pieces are of two lists.
       if (!isSame(first, piece)) return this.after(list, after, limit);
       elements.push(...piece.elements);
       if (elements.length >= limit || after + elements.length >= piece.length) {

@@ -1,3 +1,4 @@
+-- Appends an element once per entry id, and remembers that in the hash: generation, index, time, digest.
 -- KEYS entries, touched, content; ARGV element, pad, entry id, digest, at.
 local before = redis.call('HGET', KEYS[3], 'entry:' .. ARGV[3])
 if before then return { 0, before } end

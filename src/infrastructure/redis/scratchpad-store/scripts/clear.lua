@@ -1,4 +1,6 @@
+-- Moves the list aside under a clear id and begins the next generation; the same clear answers the same again.
 -- KEYS content, entries, cleared copy, touched; ARGV clear id, pad.
+-- Answers the number of entries removed and the last element.
 -- Begins with names.lua.
 if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[2]) == 0 then return false end
 local header = cjson.decode(redis.call('LINDEX', KEYS[2], 0))

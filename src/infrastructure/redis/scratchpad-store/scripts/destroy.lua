@@ -1,3 +1,4 @@
+-- Removes every key of a pad.
 -- KEYS content, entries; ARGV first part of the copies' names.
 -- Begins with names.lua.
 local gone = 0

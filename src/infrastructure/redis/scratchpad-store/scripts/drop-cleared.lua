@@ -1,3 +1,4 @@
+-- Drops what a clear removed.
 -- KEYS content, cleared copy; ARGV clear id.
 -- Begins with names.lua.
 local list = names('clears')

@@ -1,4 +1,5 @@
--- KEYS entries; ARGV clears, length.
+-- Lifts a list to a generation and length; missing elements become `lostElement` of entry-form.ts (spelled out below).
+-- KEYS entries; ARGV generation, length. Answers how many were missing.
 local text = redis.call('LINDEX', KEYS[1], 0)
 if not text then return 0 end
 local header = cjson.decode(text)

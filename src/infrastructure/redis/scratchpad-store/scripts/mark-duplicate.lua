@@ -1,4 +1,5 @@
--- KEYS entries; ARGV clears, index, entry id, first index.
+-- Marks an index as a duplicate if the entry is what stands there (entry-form.ts: its id comes first).
+-- KEYS entries; ARGV generation, index, entry id, first index.
 local text = redis.call('LINDEX', KEYS[1], 0)
 if not text then return 0 end
 local header = cjson.decode(text)

@@ -1,3 +1,4 @@
+-- Makes a staged text the content unless a later one is, and drops every staged text that is now too old.
 -- KEYS content; ARGV revision, event id, at.
 -- Begins with names.lua.
 local current = tonumber(redis.call('HGET', KEYS[1], 'revision') or '')

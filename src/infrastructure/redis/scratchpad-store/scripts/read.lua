@@ -1,5 +1,6 @@
--- KEYS list; ARGV index to begin at (0: the last), way (1 or -1), most elements, most bytes. Answers the list's
--- length, its header, and elements along the way, one at least: whoever reads large ones gets few at once.
+-- Reads elements of a list in one direction, as many as fit, but at least one.
+-- KEYS list; ARGV index to begin at (0: the last), direction (1 or -1), most elements, most bytes. Answers the length
+-- of the list with its header, the header, and the elements.
 local length = redis.call('LLEN', KEYS[1])
 local at, way, left, bytes = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 if at == 0 then at = length - 1 end

@@ -1,5 +1,7 @@
--- KEYS content, entries; ARGV clears, arranged, length, order as runs of [from, count] (from 0: empty places),
--- entry ids.
+-- Puts the elements of a list into another order, if it is still as it was read; a hole is `lostElement` of
+-- entry-form.ts (spelled out below). Forgets idempotency keys of appends.
+-- KEYS content, entries; ARGV generation, layout version, length, order as runs of [from, count] (from 0: holes),
+-- ids of the entries whose keys are forgotten.
 local text = redis.call('LINDEX', KEYS[2], 0)
 if not text then return 0 end
 local header = cjson.decode(text)

@@ -1,3 +1,4 @@
+-- Stages a text for a content event, and marks the pad dirty.
 -- KEYS content, touched; ARGV revision, event id, text, pad.
 -- Begins with names.lua.
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end

@@ -1,3 +1,4 @@
+-- Drops a staged text.
 -- KEYS content; ARGV revision, event id.
 -- Begins with names.lua.
 local name = ARGV[1] .. ':' .. ARGV[2]
