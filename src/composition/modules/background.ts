@@ -1,4 +1,4 @@
-import { projections } from '../../../projections/index.js';
+import { deferrable, projections } from '../../../projections/index.js';
 import { enrollmentReaction } from '../../application/reactions/enrollments.js';
 import { researchReaction } from '../../application/reactions/research.js';
 import { scratchpadReaction } from '../../application/reactions/scratchpads.js';
@@ -21,7 +21,7 @@ export const background: Module = (bind, closing) => {
     T.projector,
     [T.backends, T.eventStore, T.personalDataKeys, T.metrics, T.logger],
     ({ databaseUrl: url }, events, subjects, metrics, log) =>
-      closing(startProjector({ url, events, subjects, projections, metrics, log })),
+      closing(startProjector({ url, events, subjects, projections, deferrable, metrics, log })),
   );
   bind(
     T.reactions,

@@ -1,3 +1,4 @@
+import { Mutex } from 'async-mutex';
 import type { Client } from 'pg';
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
@@ -7,13 +8,11 @@ import type { EventStore, StoredEvent } from '../../application/ports/event-stor
 import type { Logger, Metrics } from '../../application/ports/telemetry.js';
 import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import type { Reaction } from '../../application/reactions/reaction.js';
-import { isOutage } from '../postgres/faults.js';
+import { faultName, isOutage } from '../postgres/faults.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { over, runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
-import { faultName } from './parked.js';
-import { Mutex } from './turns.js';
 import { answerWithinMs } from './write-rows.js';
 
 export interface ReactionsNeeds {
