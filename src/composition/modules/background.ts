@@ -7,7 +7,7 @@ import type { DecodedEvent } from '../../application/event-sourcing/codec.js';
 import { runAsLeader } from '../../infrastructure/postgres/leader-lease.js';
 import { lockNumbers } from '../../infrastructure/postgres/locks.js';
 import { startProjector } from '../../infrastructure/projector/projector.js';
-import { startReactions } from '../../infrastructure/projector/reactions.js';
+import { startReactions } from '../../application/reactions/runner.js';
 import type { Module } from '../bind.js';
 import { T } from '../tokens.js';
 

@@ -2,18 +2,18 @@ import { Mutex } from 'async-mutex';
 import type { Client } from 'pg';
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
-import { decode, ownersOf } from '../../application/event-sourcing/codec.js';
-import { BackendUnavailable, OutcomeUnknown } from '../../application/faults/errors.js';
-import type { EventStore, StoredEvent } from '../../application/ports/event-store.js';
-import type { Logger, Metrics } from '../../application/ports/telemetry.js';
-import type { PersonalDataKey, PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
-import type { Reaction } from '../../application/reactions/reaction.js';
-import { faultName, isOutage } from '../postgres/faults.js';
-import { lockNumbers } from '../postgres/locks.js';
-import { runTogether, type Outcome } from '../postgres/pipeline.js';
-import { over, runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
-import { pause } from '../../application/kernel/concurrency/repeat-every.js';
-import { answerWithinMs } from './write-rows.js';
+import { decode, ownersOf } from '../event-sourcing/codec.js';
+import { BackendUnavailable, OutcomeUnknown } from '../faults/errors.js';
+import type { EventStore, StoredEvent } from '../ports/event-store.js';
+import type { Logger, Metrics } from '../ports/telemetry.js';
+import type { PersonalDataKey, PersonalDataKeys } from '../ports/personal-data-keys.js';
+import type { Reaction } from './reaction.js';
+import { faultName, isOutage } from '../../infrastructure/postgres/faults.js';
+import { lockNumbers } from '../../infrastructure/postgres/locks.js';
+import { runTogether, type Outcome } from '../../infrastructure/postgres/pipeline.js';
+import { over, runAsLeader, type LeaderLease } from '../../infrastructure/postgres/leader-lease.js';
+import { pause } from '../kernel/concurrency/repeat-every.js';
+import { answerWithinMs } from '../../infrastructure/projector/write-rows.js';
 
 export interface ReactionsNeeds {
   /** The database owner's URL. */
