@@ -7,8 +7,7 @@ import type { StoredEvent } from '../../application/ports/event-store.js';
 import { faultName, isOutage } from '../postgres/faults.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { formOf } from '../postgres/read-model-tables.js';
-import { over } from '../postgres/leader-lease.js';
-import { pause } from '../../application/kernel/concurrency/repeat-every.js';
+import { pause, untilAborted } from '../../application/kernel/concurrency/repeat-every.js';
 import type { ActiveTerm, Rebuilt, TermNeeds } from './active-term.js';
 import { ParkedStreams } from './parked.js';
 import { rebuild } from './rebuild.js';
@@ -57,7 +56,7 @@ export class Term implements ActiveTerm {
       for (const projection of behind) await this.rebuild(projection);
       await requests.serve();
     }).catch(() => undefined);
-    await over(this.over);
+    await untilAborted(this.over);
     await Promise.all([subscription.stop(), aside]);
     await this.writing.catch(() => undefined);
     if (this.failed.signal.aborted) throw this.failed.signal.reason;
