@@ -9,7 +9,7 @@ import { quiet } from '../support/quiet.js';
 
 interface Opened {
   readonly journal: ReactionJournal;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const eventAt = (position: bigint): StoredEvent => ({
