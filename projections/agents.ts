@@ -17,8 +17,16 @@ export const agents = projection<AgentEvent | UserEvent>({
       { ownerId, at, position },
     ) =>
       perRow(enrolled, {
-        ...{ id: agentId, owner_id: ownerId, name, harness, provider, model, persona, credential_mode: credentialMode },
-        ...{ enrolled_at: at, position: String(position) },
+        id: agentId,
+        owner_id: ownerId,
+        name,
+        harness,
+        provider,
+        model,
+        persona,
+        credential_mode: credentialMode,
+        enrolled_at: at,
+        position: String(position),
       }),
     'agent.retired': ({ agentId }, { ownerId }) => sql`
       delete from agents where owner_id = ${ownerId} and id = ${agentId}`,
