@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { projections } from '../projections/index.js';
+import { deferrable, projections } from '../projections/index.js';
 import { sql } from '../projections/kit/sql.js';
 import { encode } from '../src/application/event-sourcing/codec.js';
 import type { DomainEvent } from '../src/domain/kernel/aggregate.js';
@@ -81,6 +81,7 @@ async function main(): Promise<void> {
     events,
     subjects,
     projections,
+    deferrable,
     log: { ...quiet, error: (fields, text) => console.error(text, fields) },
     metrics: uncounted,
   });

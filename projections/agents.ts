@@ -17,8 +17,16 @@ export const agents = projection<AgentEvent | UserEvent>({
       { ownerId, at, position },
     ) =>
       perRow(enrolled, {
-        ...{ id: agentId, owner_id: ownerId, name, harness, provider, model, persona, credential_mode: credentialMode },
-        ...{ enrolled_at: at, position: String(position) },
+        id: agentId,
+        owner_id: ownerId,
+        name,
+        harness,
+        provider,
+        model,
+        persona,
+        credential_mode: credentialMode,
+        enrolled_at: at,
+        position: String(position),
       }),
     'agent.retired': ({ agentId }, { ownerId }) => sql`
       delete from agents where owner_id = ${ownerId} and id = ${agentId}`,
@@ -54,7 +62,7 @@ const enrolledRow = agentRow.extend({
 const columns = sql`id, name, harness, provider, model, persona, credential_mode as "credentialMode",
   owner_id as "ownerId", enrolled_at as "enrolledAt", position`;
 
-/** An agent that was enrolled, by its id; without an owner: anybody's (administrators only). */
+/** Finds an enrolled agent by its id; without an owner, that of any owner (administrators only). */
 export const findAgent = async (db: ReadDb, ownerId: string | undefined, id: string) =>
   first(
     enrolledRow,
@@ -65,6 +73,6 @@ export const findAgent = async (db: ReadDb, ownerId: string | undefined, id: str
     ),
   );
 
-/** Enrolled or not. */
+/** Finds an agent, enrolled or not. */
 export const listAgents = async (db: ReadDb, ownerId: string, page: PageRequest) =>
   all(agentRow, await db.rows(sql`select ${columns} from agents where owner_id = ${ownerId} ${pageClause(page)}`));

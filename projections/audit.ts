@@ -18,23 +18,34 @@ export const audit = projection({
   onEvery: ({ id, type, stream, revision, position, data, metadata, digest }) => {
     const { ownerId, actor, at, $correlationId, $causationId } = metadataSchema.parse(metadata);
     return perRow(chained, {
-      ...{ owner_id: ownerId, position: String(position), stream, revision, type, event_id: id, actor },
-      ...{ correlation_id: $correlationId, causation_id: $causationId ?? null, at, data, metadata, digest },
+      owner_id: ownerId,
+      position: String(position),
+      stream,
+      revision,
+      type,
+      event_id: id,
+      actor,
+      correlation_id: $correlationId,
+      causation_id: $causationId ?? null,
+      at,
+      data,
+      metadata,
+      digest,
       item: [id, type, stream, revision, digest].join('|'),
     });
   },
 });
 
-/** An event that was stored twice under one id is shown once (E4). */
+/** Adds events to the trail and to their owner's hash chain. Invariant: an event stored twice under one id is shown once. */
 const chained = (rows: string): Sql => sql`
-  with told as (
+  with arrived as (
     select distinct on (event_id) * from json_to_recordset(${rows}::json) as row (
       owner_id text, position bigint, stream text, revision bigint, type text, event_id uuid, actor jsonb,
       correlation_id text, causation_id text, at timestamptz, data jsonb, metadata jsonb, digest text, item text)
     order by event_id, position),
   fresh as (
-    select * from told
-    where not exists (select from audit_events kept where kept.event_id = told.event_id)),
+    select * from arrived
+    where not exists (select from audit_events kept where kept.event_id = arrived.event_id)),
   linked as (
     select fresh.*, palimpsest.chain(coalesce(heads.hash, ''), item) over (
       partition by owner_id order by position rows between unbounded preceding and current row) as hash

@@ -10,7 +10,7 @@ create table credentials (
 );
 create index on credentials (owner_id, position);
 
--- Whoever was erased: what is stored of them around that and later is not shown.
+-- Erased owners: what is stored about them around the erasure and later is not shown.
 create table erased_credential_owners (
   owner_id text primary key
 );

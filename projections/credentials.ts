@@ -7,7 +7,7 @@ import { projection } from './kit/projection.js';
 import { all, type ReadDb } from './kit/read-db.js';
 import { perRow, sql } from './kit/sql.js';
 
-/** Which provider credentials there are, and since when; what they are is in the vault alone. */
+/** Lists which provider credentials exist, and since when. Their values are in the vault only. */
 export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>({
   name: 'credentials',
   schema: 'credentials.sql',
@@ -26,7 +26,7 @@ export const credentials = projection<AgentEvent | CredentialEvent | UserEvent>(
   },
 });
 
-/** Of several enrollments for one credential the last counts, and the first says since when there is one. */
+/** Records an enrollment. Invariant: of several for one credential the last counts; the first sets its creation time. */
 const taken = (rows: string) => sql`
   insert into credentials (id, owner_id, provider, created_at, rotated_at, latest, position)
   select id, min(owner_id), min(provider), (array_agg(at order by position))[1],

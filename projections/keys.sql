@@ -13,7 +13,7 @@ create table keys (
 );
 create index on keys (owner_id, position);
 
--- Whoever was erased: what is stored of them around that and later is not shown.
+-- Erased owners: what is stored about them around the erasure and later is not shown.
 create table erased_key_owners (
   owner_id text primary key
 );

@@ -7,7 +7,7 @@ import { projection } from './kit/projection.js';
 import { all, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
-/** Keys that work. A revoked one leaves the list; the audit stream remembers it. */
+/** Keys that are not revoked. A revoked key leaves the list and stays in the audit trail. */
 export const keys = projection<KeyEvent | UserEvent>({
   name: 'keys',
   schema: 'keys.sql',

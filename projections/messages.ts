@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { messageRoles, type ThreadEvent } from '../src/domain/thread/events.js';
 import { pageClause, type PageRequest } from './kit/page.js';
-import type { Projection } from './kit/projection.js';
+import { projectionPart } from './kit/projection.js';
 import { all, first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
-export const messageRows: Projection<Extract<ThreadEvent, { type: `message.${string}` }>>['on'] = {
-  'message.appended': ({ threadId, messageId, index, role, content, author }, { ownerId, at, position }) => sql`
-    insert into messages (id, owner_id, thread_id, index, role, content, author, created_at, position)
-    select ${messageId}, owner_id, id, ${index}, ${role}, ${content}, ${author}, ${at}, ${position}
-    from threads where owner_id = ${ownerId} and id = ${threadId} on conflict (id) do nothing`,
-  'message.deleted': ({ messageId }, { ownerId }) => sql`
-    delete from messages where owner_id = ${ownerId} and id = ${messageId}`,
-};
+export const messages = projectionPart<Extract<ThreadEvent, { type: `message.${string}` }>>({
+  schema: 'messages.sql',
+  tables: ['messages'],
+  on: {
+    'message.appended': ({ threadId, messageId, index, role, content, author }, { ownerId, at, position }) => sql`
+      insert into messages (id, owner_id, thread_id, index, role, content, author, created_at, position)
+      select ${messageId}, owner_id, id, ${index}, ${role}, ${content}, ${author}, ${at}, ${position}
+      from threads where owner_id = ${ownerId} and id = ${threadId} on conflict (id) do nothing`,
+    'message.deleted': ({ messageId }, { ownerId }) => sql`
+      delete from messages where owner_id = ${ownerId} and id = ${messageId}`,
+  },
+});
 
 const messageRow = z.object({
   id: z.string(),

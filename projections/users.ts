@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { roles } from '../src/domain/kernel/roles.js';
 import type { UserEvent } from '../src/domain/user/events.js';
-import type { Projection } from './kit/projection.js';
+import { projectionPart } from './kit/projection.js';
 import { first, type ReadDb } from './kit/read-db.js';
 import { sql } from './kit/sql.js';
 
-export const userRows: Projection<UserEvent>['on'] = {
-  'user.created': ({ userId, name, role, workspaceId }, { at }) => sql`
-    insert into users (id, owner_id, name, role, workspace_id, created_at)
-    values (${userId}, ${userId}, ${name}, ${role}, ${workspaceId}, ${at}) on conflict (id) do nothing`,
-  'user.erased': ({ userId }) => sql`delete from users where id = ${userId}`,
-};
+export const users = projectionPart<UserEvent>({
+  schema: 'users.sql',
+  tables: ['users'],
+  on: {
+    'user.created': ({ userId, name, role, workspaceId }, { at }) => sql`
+      insert into users (id, owner_id, name, role, workspace_id, created_at)
+      values (${userId}, ${userId}, ${name}, ${role}, ${workspaceId}, ${at}) on conflict (id) do nothing`,
+    'user.erased': ({ userId }) => sql`delete from users where id = ${userId}`,
+  },
+});
 
 const userRow = z.object({
   id: z.string(),

@@ -12,7 +12,7 @@ create index on workspaces (owner_id, position);
 create index on workspaces (id);
 create index on workspaces (workspace_owner_id);
 
--- Whoever was erased: what is stored of them around that and later is not shown.
+-- Erased owners: what is stored about them around the erasure and later is not shown.
 create table erased_members (
   owner_id text primary key
 );

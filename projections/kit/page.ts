@@ -1,6 +1,6 @@
 import { sql, type Sql } from './sql.js';
 
-/** A stretch of a list: newest first or oldest first, after a position (exclusive). */
+/** A part of a list: newest first or oldest first, after a position (exclusive). */
 export interface PageRequest {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly after: string | undefined;
 }
 
-/** The tail of a list query: `where … ${stretch(…)}`. One row more than asked tells whether another page follows. */
+/** Ends a list query: `where … ${pageClause(page)}`. Why one row more than asked: it shows that another page follows. */
 export const pageClause = ({ order, limit, after }: PageRequest): Sql =>
   order === 'asc'
     ? sql`and position > ${after ?? '-1'}::bigint order by position asc limit ${limit + 1}`

@@ -32,8 +32,8 @@ export interface RawEvent {
  */
 export interface Projection<Event extends DomainEvent = DomainEvent> {
   readonly name: string;
-  /** The `.sql` file beside the projection that makes its tables; they all have `owner_id` and forced row-level security. */
-  readonly schema: string;
+  /** The `.sql` files that make the tables, run in this order; every table has `owner_id` and forced row-level security. */
+  readonly schema: string | readonly string[];
   readonly tables: readonly string[];
   readonly on: {
     readonly [Type in Event['type']]?: (
@@ -45,5 +45,44 @@ export interface Projection<Event extends DomainEvent = DomainEvent> {
   readonly onEvery?: (event: RawEvent) => Sql;
 }
 
+type Handler = NonNullable<Projection['on'][string]>;
+
+/** Some tables of a projection, and how each event changes them. */
+export type ProjectionPart<Event extends DomainEvent = DomainEvent> = Pick<
+  Projection<Event>,
+  'schema' | 'tables' | 'on'
+>;
+
 /** Declares a projection. The runner hands each handler only the data of its own event type, so here the types are let go. */
 export const projection = <Event extends DomainEvent>(declaration: Projection<Event>): Projection => declaration;
+
+/** Declares a part of a projection; types are let go as in `projection`. */
+export const projectionPart = <Event extends DomainEvent>(declaration: ProjectionPart<Event>): ProjectionPart =>
+  declaration;
+
+/**
+ * Makes one projection of parts whose tables refer to each other.
+ * Invariant: an event that several parts handle changes their tables in the order of the parts.
+ */
+export function combine(name: string, parts: readonly ProjectionPart[]): Projection {
+  const handlers = new Map<string, readonly Handler[]>();
+  for (const { on } of parts) {
+    for (const [type, handler] of Object.entries(on)) {
+      if (handler) handlers.set(type, [...(handlers.get(type) ?? []), handler]);
+    }
+  }
+  return {
+    name,
+    schema: parts.flatMap(({ schema }) => schema),
+    tables: parts.flatMap(({ tables }) => tables),
+    on: Object.fromEntries([...handlers].map(([type, those]) => [type, oneOf(those)])),
+  };
+}
+
+function oneOf(handlers: readonly Handler[]): Handler {
+  const [only] = handlers;
+  if (only && handlers.length === 1) return only;
+  const all: Handler = (data, context) => handlers.flatMap((handler) => handler(data, context));
+  // A read model is rebuilt when the source of a handler changes: that of the parts, not of this function.
+  return Object.assign(all, { toString: () => handlers.map(String).join('\n') });
+}

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Sql } from './sql.js';
 
-/** Whatever runs a query: the tenant's view of the read models. */
+/** Rows of the read models, as one tenant sees them (row-level security stands behind every query). */
 export interface ReadDb {
   rows(query: Sql): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }

@@ -35,7 +35,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]
   return new Statement(text, parameters);
 }
 
-/** The same template has the same text, so the driver can prepare it once. Only templates without inner statements are kept. */
+/** Texts by template, of templates without inner statements. Why: the driver prepares a text once. */
 const texts = new WeakMap<TemplateStringsArray, string>();
 
 const placeholder = (value: unknown, parameters: unknown[]): string => `$${parameters.push(value)}`;
@@ -62,7 +62,7 @@ export const perRow = (statement: Many['statement'], row: Many['row']): Sql => (
   },
 });
 
-/** The statement for these rows together. */
+/** Makes the one statement that writes these rows together. */
 export const forRows = (statement: Many['statement'], rows: readonly Many['row'][]): Sql => {
   const { text, values } = statement(JSON.stringify(rows));
   return { text, values };

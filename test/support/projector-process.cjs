@@ -4,17 +4,17 @@ const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
 const built = join(__dirname, '../../dist');
-const { MemoryEventLog } = require(join(built, 'src/infrastructure/memory/event-store.js'));
+const { MemoryEventStore } = require(join(built, 'src/infrastructure/memory/event-store.js'));
 const { openDatabase } = require(join(built, 'src/infrastructure/postgres/database.js'));
-const { makeSubjectKeys } = require(join(built, 'src/infrastructure/postgres/personal-data-keys.js'));
+const { makePersonalDataKeys } = require(join(built, 'src/infrastructure/postgres/personal-data-keys.js'));
 const { startProjector } = require(join(built, 'src/infrastructure/projector/projector.js'));
 const { projections } = require(join(built, 'projections/index.js'));
 
 const [, , url, historyFile, batchSize] = process.argv;
 const kek = Buffer.alloc(32, 1);
 const log = { info() {}, warn() {}, error() {} };
-const events = new MemoryEventLog();
-const subjects = makeSubjectKeys(openDatabase({ url, kek, log }).system, kek);
+const events = new MemoryEventStore();
+const subjects = makePersonalDataKeys(openDatabase({ url, kek, log }).system, kek);
 
 async function main() {
   // The same history in the same order has the same positions in every process.

@@ -1,9 +1,6 @@
-import type { Sql } from '../../../projections/kit/sql.js';
+import type { ReadDb } from '../../../projections/kit/read-db.js';
 
-/** Rows of the read models, as one tenant sees them (row-level security stands behind every query). */
-export interface ReadDb {
-  rows<Row extends Record<string, unknown>>(query: Sql): Promise<readonly Row[]>;
-}
+export type { ReadDb };
 
 export interface ReadDbs {
   /** Reads as one tenant: other owners' rows do not exist. */

@@ -27,7 +27,7 @@ export function enrollmentReaction(tenantOf: (event: DecodedEvent) => Tenant): R
 
   return {
     name: 'enrollment_life',
-    sealed: true,
+    needsPersonalData: false,
     reset: () => unerased.clear(),
     // What comes of an enrollment concerns its credential and nothing else.
     partitionBy: { 'agent.enrolled': ({ data }) => String(data['credentialId']) },

@@ -1,13 +1,16 @@
-import { projections } from '../../../projections/index.js';
+import type { ClientBase } from 'pg';
+import { deferrable, projections } from '../../../projections/index.js';
 import { enrollmentReaction } from '../../application/reactions/enrollments.js';
 import { researchReaction } from '../../application/reactions/research.js';
 import { scratchpadReaction } from '../../application/reactions/scratchpads.js';
+import { runReactions } from '../../application/reactions/runner.js';
 import { runAuditLoop } from '../../application/scratchpad/maintenance/audit-loop.js';
 import type { DecodedEvent } from '../../application/event-sourcing/codec.js';
+import { faultName, isOutage } from '../../infrastructure/postgres/faults.js';
 import { runAsLeader } from '../../infrastructure/postgres/leader-lease.js';
 import { lockNumbers } from '../../infrastructure/postgres/locks.js';
+import { journalSession, PostgresReactionJournal } from '../../infrastructure/postgres/reaction-journal.js';
 import { startProjector } from '../../infrastructure/projector/projector.js';
-import { startReactions } from '../../infrastructure/projector/reactions.js';
 import type { Module } from '../bind.js';
 import { T } from '../tokens.js';
 
@@ -21,13 +24,13 @@ export const background: Module = (bind, closing) => {
     T.projector,
     [T.backends, T.eventStore, T.personalDataKeys, T.metrics, T.logger],
     ({ databaseUrl: url }, events, subjects, metrics, log) =>
-      closing(startProjector({ url, events, subjects, projections, metrics, log })),
+      closing(startProjector({ url, events, subjects, projections, deferrable, metrics, log })),
   );
   bind(
     T.reactions,
     [T.backends, T.eventSourcing, T.tenants, T.purges, T.researchQueue, T.watermark, T.logger],
-    ({ databaseUrl: url }, eventSourcing, tenants, { queue: purges }, runs, watermark, log) => {
-      const { eventStore: events, personalDataKeys: subjects, metrics, store } = eventSourcing;
+    ({ databaseUrl: url }, eventSourcing, tenants, { queue: purges }, runs, watermark, logger) => {
+      const { eventStore: events, personalDataKeys, metrics, store } = eventSourcing;
       const tenantOf = (event: DecodedEvent) => tenants.ofEvent(event);
       const awaitPosition = (position: bigint) => watermark.waitFor(position, positionWaitMs);
       const reactions = [
@@ -35,8 +38,13 @@ export const background: Module = (bind, closing) => {
         enrollmentReaction(tenantOf),
         researchReaction(tenantOf, runs.queue),
       ];
-      const saw = (position: bigint) => store.raiseWatermark(position);
-      return closing(startReactions({ url, events, subjects, metrics, reactions, saw, log }));
+      const raiseWatermark = (position: bigint) => store.raiseWatermark(position);
+      const faults = { isOutage, nameOf: faultName };
+      const needs = { events, personalDataKeys, reactions, raiseWatermark, faults, logger, metrics };
+      const lease = { url, lock: lockNumbers.reactions, name: 'reactions', log: logger, settings: journalSession };
+      const run = (client: ClientBase, ended: AbortSignal) =>
+        runReactions(needs, new PostgresReactionJournal(client), ended);
+      return closing(runAsLeader(lease, run));
     },
   );
   bind(

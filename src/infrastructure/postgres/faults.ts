@@ -16,6 +16,12 @@ export function isOutage(fault: unknown): boolean {
   return 'syscall' in fault || 'errors' in fault || /connect|terminated|not queryable/i.test(fault.message);
 }
 
+/** Names a fault in a word that is safe to log and to store. */
+export function faultName(fault: unknown): string {
+  if (fault instanceof StatementFailed) return `sqlstate ${fault.code}`;
+  return fault instanceof Error ? fault.constructor.name : typeof fault;
+}
+
 /** Turns an outage into BackendUnavailable; a refused statement stays as it is. */
 export const asPortFault = (fault: unknown): unknown =>
   isOutage(fault) && !(fault instanceof BackendUnavailable)

@@ -3,17 +3,17 @@ import type { Logger } from '../../application/ports/telemetry.js';
 import { connectAlone, type SessionSettings } from './database.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 
-/** A stand-by asks this often whether it may take over. */
+/** How often a stand-by asks whether it may take over. */
 const askEveryMs = 500;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
-/** A term that lasted this long was a good one: after it, the first pause is short again. */
+/** After a term that lasted this long, the first pause is short again. */
 const goodTermMs = 10_000;
 
 export interface LeaderLease {
-  /** True while this process is the one that may. */
+  /** True while this process holds the lease. */
   readonly active: boolean;
-  /** Ends this process’s part; a stand-by elsewhere takes over. */
+  /** Gives the lease up; a stand-by elsewhere takes over. */
   close(): Promise<void>;
 }
 
@@ -21,16 +21,16 @@ export interface LeadNeeds {
   /** The database owner's URL. */
   readonly url: string;
   readonly lock: readonly [number, number];
-  /** For the log: what is led. */
+  /** For the log. */
   readonly name: string;
   readonly log: Logger;
   readonly settings?: SessionSettings;
 }
 
 /**
- * Runs `term` in one process per database at a time, by an advisory lock that ends with its connection; other processes
- * stand by. A term ends with a fault, with the loss of its connection, or when it is told to by `ended`; then the next
- * begins, here or elsewhere, until stopped.
+ * Runs terms in one process per database at a time; other processes stand by. A term ends with a fault, or when `ended` is
+ * aborted because its connection is lost or the lease given up; then the next begins, here or elsewhere, until closed.
+ * Why an advisory lock: it ends with its connection.
  */
 export function runAsLeader(
   needs: LeadNeeds,
@@ -91,10 +91,3 @@ export function runAsLeader(
     },
   };
 }
-
-/** Settles when it is over. */
-export const over = (ended: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (ended.aborted) return resolve();
-    ended.addEventListener('abort', () => resolve(), { once: true });
-  });

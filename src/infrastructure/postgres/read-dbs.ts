@@ -20,14 +20,14 @@ export function makeReadDbs({ app, system }: Pick<Database, 'app' | 'system'>): 
 const planIsStale = '0A000';
 
 const reads = (statements: Statements, before: Sql): ReadDb => ({
-  async rows<Row extends Record<string, unknown>>(query: Sql) {
+  async rows(query) {
     const run = () => statements.run(before, query);
     const outcomes = await run().catch((fault: unknown) => {
       // The connection that had it prepared is gone with the fault; reading again is harmless.
       if (fault instanceof StatementFailed && fault.code === planIsStale) return run();
       throw fault;
     });
-    return rowsOf(outcomes) as readonly Row[]; // The caller names the columns that its query selects.
+    return rowsOf(outcomes);
   },
 });
 

@@ -8,8 +8,11 @@ import { secureTables } from './tenancy.js';
 /** Where the projections' `.sql` files are, in the sources and in what is built from them alike. */
 export const projectionsFolder = join(__dirname, '../../../projections');
 
-const tablesOf = (projection: Projection, folder: string): string =>
-  readFileSync(join(folder, projection.schema), 'utf8');
+const tablesOf = ({ schema }: Projection, folder: string): string =>
+  [schema]
+    .flat()
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
 
 /**
  * What a read model's rows depend on, as one text: its tables and the source of its handlers. When it changes, the rows

@@ -4,10 +4,10 @@ import type { Watermark } from '../../application/ports/read-models.js';
 import type { Database } from './database.js';
 import { runTogether } from './pipeline.js';
 
-/** The active projector tells every process here how far the rows are. */
+/** The channel on which the active projector announces how far the rows are. */
 export const projectedChannel = 'palimpsest_projected';
 
-/** A notification can be lost with its connection, so whoever waits also asks this often. */
+/** How often a waiter also asks. Why: a notification can be lost with its connection. */
 const askEveryMs = 500;
 const answerWithinMs = 2_000;
 
@@ -20,14 +20,14 @@ interface Waiter {
   readonly resolve: (reached: boolean) => void;
 }
 
-/** Follows how far the read models named are, whichever process projects them. */
+/** Follows how far the read models are, whichever process projects them. */
 export function followWatermark(
   database: Pick<Database, 'connect'>,
   projections: readonly { readonly name: string }[],
 ): PostgresWatermark {
   const names = projections.map(({ name }) => name);
   const waiters = new Set<Waiter>();
-  // Unknown while not connected: after a crash of Postgres the rows may be a little behind what was told before.
+  // Unknown while not connected: after a crash of Postgres the rows may be a little behind what was announced before.
   let known: bigint | undefined;
   let listening: Promise<Client> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -36,11 +36,11 @@ export function followWatermark(
   function learn(position: bigint): void {
     if (known === undefined || position > known) known = position;
     for (const waiter of waiters) {
-      if (waiter.position <= known) settle(waiter, true);
+      if (waiter.position <= known) finish(waiter, true);
     }
   }
 
-  function settle(waiter: Waiter, reached: boolean): void {
+  function finish(waiter: Waiter, reached: boolean): void {
     if (!waiters.delete(waiter)) return;
     if (waiters.size === 0) {
       clearInterval(timer);
@@ -78,7 +78,7 @@ export function followWatermark(
       const position = outcome?.rows[0]?.['position'];
       if (typeof position === 'string') learn(BigInt(position));
     } catch {
-      // Not reachable now: whoever waits asks again, on a connection of its own, until their time is over.
+      // Postgres is not reachable now: waiters ask again on a new connection until their time is over.
       await client?.end();
     }
   }
@@ -91,14 +91,14 @@ export function followWatermark(
       return new Promise((resolve) => {
         const waiter = { position, resolve };
         waiters.add(waiter);
-        setTimeout(() => settle(waiter, false), timeoutMs).unref();
+        setTimeout(() => finish(waiter, false), timeoutMs).unref();
         timer ??= setInterval(() => void ask(), askEveryMs);
         if (known === undefined) void ask();
       });
     },
     async close() {
       closed = true;
-      for (const waiter of waiters) settle(waiter, false);
+      for (const waiter of waiters) finish(waiter, false);
       const client = await listening?.catch(() => undefined);
       await client?.end();
     },

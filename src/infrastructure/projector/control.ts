@@ -7,10 +7,10 @@ import type { Projection } from '../../../projections/kit/projection.js';
 import type { Statements } from '../postgres/database.js';
 import { requestsChannel } from './requests.js';
 
-/** A rebuild of a long log takes its time; whoever asked is told that it goes on without them. */
+/** How long a caller waits for its request; the rebuild goes on without it. */
 const waitForMs = 15 * 60_000;
 const askEveryMs = 50;
-/** So many events at once are read to be counted: they may be large. */
+/** How many events are read at once to be counted. Why: they may be large. */
 const countedAtOnce = 100;
 
 const statusRow = z.object({
@@ -35,22 +35,22 @@ export interface ParkedReport {
   readonly fault: string;
 }
 
-/** What can be seen of the projector and asked of it from any process, whichever has the active one. */
+/** Reads the state of the read models and asks for work on them from any process, whichever runs the active projector. */
 export interface PostgresProjectionControl extends ProjectionControl {
-  /** Takes up a read model's parked streams again; false when there is none of that name. */
+  /** Retries a read model's parked streams; false when there is no read model of that name. */
   retryParked(name: string): Promise<boolean>;
-  /** Every parked stream, by read model. */
+  /** Lists every parked stream, by read model. */
   parked(): Promise<readonly ParkedReport[]>;
 }
 
-/** The active projector could not: its log says why. The live read model is as it was. */
+/** A rebuild failed in the active projector, whose log says why. The live read model is as it was. */
 export class RebuildFailed extends Error {
   constructor(projection: string) {
     super(`The read model ${projection} could not be rebuilt.`);
   }
 }
 
-/** Positions are sparse, so events are counted; there may be millions, so not all of them are. */
+/** Counts the events after a position, up to `mostLag`. Why: positions are sparse, and there may be millions. */
 async function countAfter(events: EventStore, position: bigint): Promise<number> {
   let after = position < 0n ? undefined : position;
   let count = 0;

@@ -1,15 +1,14 @@
 import type { ClientBase } from 'pg';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { StoredEvent } from '../../application/ports/event-store.js';
-import { StatementFailed } from '../postgres/pipeline.js';
 
-/** A stream that a read model could not follow, from the revision that failed on. */
+/** A stream that a read model does not follow, from the revision on that failed. */
 export interface ParkedStream {
   readonly stream: string;
   readonly revision: number;
 }
 
-/** Which read model has stopped following which streams; the table's content, in memory of the active projector. */
+/** Which read model has stopped following which streams: the table's content, in memory of the active projector. */
 export class ParkedStreams {
   private readonly byProjection = new Map<string, Map<string, number>>();
 
@@ -39,16 +38,10 @@ export class ParkedStreams {
     this.byProjection.get(projection)?.delete(stream);
   }
 
-  forget(projection: string): void {
+  drop(projection: string): void {
     this.byProjection.delete(projection);
   }
 }
-
-/** Why, in a word that is safe to show. */
-export const faultName = (fault: unknown): string => {
-  if (fault instanceof StatementFailed) return `sqlstate ${fault.code}`;
-  return fault instanceof Error ? fault.constructor.name : typeof fault;
-};
 
 export const parkStatement = (projection: string, event: StoredEvent, fault: string): Sql => sql`
   insert into palimpsest.parked_streams (projection, stream, revision, position, event_id, event_type, fault)

@@ -5,14 +5,14 @@ import type { PersonalDataKey } from '../../application/ports/personal-data-keys
 import { eventSchemas } from '../../domain/events.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import type { Sql } from '../../../projections/kit/sql.js';
-import { faultName } from './parked.js';
+import { faultName } from '../postgres/faults.js';
 
-/** The event was not written by this product: nothing in it says whose it is. */
+/** Fails when: an event was not written by this product, so that it names no owner. */
 class Foreign extends Error {}
 
-/** An event on its way into read models: decoded, digested and understood once, and only when a read model asks. */
+/** An event on its way into read models: decoded, digested and handled once, and only when a read model asks. */
 export class ProjectableEvent {
-  private readonly meant = new Map<Projection, readonly Sql[] | string>();
+  private readonly statements = new Map<Projection, readonly Sql[] | string>();
   private decoded: DecodedEvent | undefined;
   private digest: string | undefined;
 
@@ -23,14 +23,14 @@ export class ProjectableEvent {
 
   /** What the event changes in a read model, or the name of the fault that keeps the read model from following it. */
   statementsFor(projection: Projection): readonly Sql[] | string {
-    const known = this.meant.get(projection);
+    const known = this.statements.get(projection);
     if (known !== undefined) return known;
-    const meaning = this.understand(projection);
-    this.meant.set(projection, meaning);
-    return meaning;
+    const statements = this.statementsOrFault(projection);
+    this.statements.set(projection, statements);
+    return statements;
   }
 
-  private understand(projection: Projection): readonly Sql[] | string {
+  private statementsOrFault(projection: Projection): readonly Sql[] | string {
     try {
       return this.follow(projection);
     } catch (fault) {
@@ -39,8 +39,9 @@ export class ProjectableEvent {
   }
 
   /**
-   * Throws when the read model would have to follow the event and cannot: because it is foreign, of a type or version
-   * that is not known here, or refused by the read model's own handler.
+   * The event's statements; none when the read model need not follow it.
+   * Fails when: the event is foreign → `Foreign`; its type or version is not known here → `Undecodable`; the read model's
+   * own handler throws.
    */
   private follow(projection: Projection): readonly Sql[] {
     const { event } = this;
@@ -80,7 +81,10 @@ const handlerOf = ({ on }: Projection, type: string): Handler | undefined =>
 
 const families = new WeakMap<Projection, ReadonlySet<string>>();
 
-/** `thread.created` and `thread-1` are of the family `thread`: a read model of threads must not overlook what it does not know there. */
+/**
+ * Whether an event is of a family that the read model handles: `thread.created` and `thread-1` are of the family `thread`.
+ * Why: a read model of threads must not skip a type of thread events that this version does not know.
+ */
 function isOfFamilies(projection: Projection, { type, stream }: StoredEvent): boolean {
   let known = families.get(projection);
   if (!known) {

@@ -1,29 +1,21 @@
-import type { EventStore } from '../../application/ports/event-store.js';
-import type { Projection } from '../../../projections/kit/projection.js';
 import { lockNumbers } from '../postgres/locks.js';
 import { projectionsFolder } from '../postgres/read-model-tables.js';
 import { runAsLeader, type LeaderLease } from '../postgres/leader-lease.js';
+import type { TermNeeds } from './active-term.js';
 import { Term } from './term.js';
-import { answerWithinMs, type WritingNeeds } from './write-rows.js';
+import { answerWithinMs } from './write-rows.js';
 
-export interface ProjectorNeeds extends WritingNeeds {
-  /** The database owner's URL. */
-  readonly url: string;
-  readonly events: EventStore;
-  readonly projections: readonly Projection[];
-  /** Events per transaction, at most. */
-  readonly batchSize?: number;
-  /** Where the projections' `.sql` files are. */
-  readonly folder?: string;
-}
+type Optional = 'deferrable' | 'batchSize' | 'folder';
+export type ProjectorNeeds = Omit<TermNeeds, Optional> & Partial<Pick<TermNeeds, Optional>>;
 
 /**
- * Keeps the read models up to the log, in one process per database; `migrate` must have run. Whatever dies, it goes on
- * from the checkpoint, which moves with the rows in one transaction.
+ * Keeps the read models up to the log, in one process per database; `migrate` must have run.
+ * Invariant: the checkpoint moves with the rows in one transaction, so a crash neither loses an event nor writes one twice.
  */
 export function startProjector({
   batchSize = 1_000,
   folder = projectionsFolder,
+  deferrable = { types: new Set(), ms: 0 },
   ...needs
 }: ProjectorNeeds): LeaderLease {
   return runAsLeader(
@@ -32,9 +24,9 @@ export function startProjector({
       lock: lockNumbers.projector,
       name: 'projector',
       log: needs.log,
-      // Rows and checkpoint are lost together, and what is lost is written again from the log: no need to wait for the disk.
+      // A crash loses rows and checkpoint together, and they are written again from the log: no need to wait for the disk.
       settings: { durable: false, byKey: true, statementTimeoutMs: answerWithinMs },
     },
-    (client, ended) => new Term({ ...needs, batchSize, folder }, client, ended).run(),
+    (client, ended) => new Term({ ...needs, deferrable, batchSize, folder }, client, ended).run(),
   );
 }

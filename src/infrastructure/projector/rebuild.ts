@@ -8,38 +8,32 @@ import { lockNumbers } from '../postgres/locks.js';
 import { formOf, makeTables } from '../postgres/read-model-tables.js';
 import { inTransaction } from '../postgres/transaction.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
-import type { Term } from './term.js';
+import type { ActiveTerm, Rebuilt } from './active-term.js';
 import { answerWithinMs, readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
-export interface Rebuilt {
-  /** How many events of the log were read. */
-  readonly events: number;
-  readonly position: bigint;
-}
-
-/** The swap waits for readers of the old tables no longer than this; meanwhile new readers wait behind it. */
+/** How long the swap waits for readers of the old tables; meanwhile new readers wait behind it. */
 const swapWithin = '500ms';
 const triesToSwap = 60;
 const lockNotAvailable = '55P03';
 
 /**
- * Builds a read model anew beside the live one, from the first event on, while the live one goes on; then, between two
- * batches, takes it up to the checkpoint and puts it in the old one's place. Readers never see less than before, and
- * nothing but rows comes of it.
+ * Builds a read model anew beside the live one, from the first event on, while the live one follows the log; then, between
+ * two batches, takes it up to the checkpoint and swaps it in.
+ * Invariant: readers never see less than before, and no reaction is called.
  */
-export async function rebuild(term: Term, projection: Projection): Promise<Rebuilt> {
+export async function rebuild(term: ActiveTerm, projection: Projection): Promise<Rebuilt> {
   const { url, log } = term.needs;
   const schema = `rebuild_${projection.name}`;
   const client = await connectAlone(url, { schema, durable: false, statementTimeoutMs: answerWithinMs }, log);
   try {
-    const beside = new ShadowTables(term, projection, client, schema);
-    await beside.make();
-    while (await beside.readOn()) term.over.throwIfAborted();
+    const shadow = new ShadowTables(term, projection, client, schema);
+    await shadow.make();
+    while (await shadow.readOn()) term.over.throwIfAborted();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await term.inTurn(() => beside.swapIn());
-        log.info({ projection: projection.name, events: beside.events }, 'rebuilt');
-        return { events: beside.events, position: term.checkpoint };
+        await term.inTurn(() => shadow.swapIn());
+        log.info({ projection: projection.name, events: shadow.events }, 'rebuilt');
+        return { events: shadow.events, position: term.checkpoint };
       } catch (fault) {
         const busy = isCode(fault, lockNotAvailable) && attempt < triesToSwap;
         if (!busy) throw fault;
@@ -54,14 +48,14 @@ export async function rebuild(term: Term, projection: Projection): Promise<Rebui
 const isCode = (fault: unknown, code: string): boolean =>
   fault instanceof Error && 'code' in fault && fault.code === code;
 
-/** The tables beside the live ones, in a schema of their own: the same statements fill them, under another search path. */
+/** Tables in a schema of their own beside the live ones: the same statements fill them, under another search path. */
 class ShadowTables {
   events = 0;
   private position = -1n;
   private readonly parkedAs: string;
 
   constructor(
-    private readonly term: Term,
+    private readonly term: ActiveTerm,
     private readonly projection: Projection,
     private readonly client: Client,
     private readonly schema: string,
@@ -71,24 +65,24 @@ class ShadowTables {
 
   async make(): Promise<void> {
     const { url, folder } = this.term.needs;
-    // A projector that lost its lock may still be at work beside the tables for the length of a statement.
+    // A projector that lost its lock may still be running a statement on the shadow tables.
     await this.client.query('select pg_advisory_lock($1, $2)', lockNumbers.rebuild);
     await inTransaction(this.client, async () => {
       await this.dropLeftovers();
       await this.client.query(`create schema ${escapeIdentifier(this.schema)}`);
       await makeTables(this.client, this.schema, this.projection, folder, appRoleOfUrl(url));
     });
-    this.term.parked.forget(this.parkedAs);
+    this.term.parked.drop(this.parkedAs);
   }
 
-  /** Takes the next events of the log; false when there were few, so that the rest can be taken while the others wait. */
+  /** Writes the next events of the log; false when few are left, so that `swapIn` can write them while the others wait. */
   async readOn(): Promise<boolean> {
     const page = await this.nextPage();
     await this.write(page);
     return page.length === this.term.needs.batchSize;
   }
 
-  /** In the projector's turn: no other rows are written meanwhile. */
+  /** Writes the rest up to the checkpoint and swaps the tables. Invariant: runs in turn, so no other rows change meanwhile. */
   async swapIn(): Promise<void> {
     for (;;) {
       const page = await this.nextPage();
@@ -104,32 +98,42 @@ class ShadowTables {
   }
 
   private async swap(client: Client): Promise<void> {
-    const { name, tables } = this.projection;
-    const { term, schema } = this;
-    const [old] = (
-      await client.query<{ tables: string[] }>('select tables from palimpsest.projections where name = $1', [name])
-    ).rows;
     await client.query(`set local lock_timeout = '${swapWithin}'`);
-    const named = (table: string) => `${escapeIdentifier(readModelSchema)}.${escapeIdentifier(table)}`;
-    if (old && old.tables.length > 0) await client.query(`drop table if exists ${old.tables.map(named).join(', ')}`);
+    await this.replaceTables(client);
+    await this.recordForm(client);
+    await client.query(`drop schema ${escapeIdentifier(this.schema)}`);
+    const { text, values } = this.term.assertCheckpoint(this.projection);
+    await client.query(text, [...values]);
+  }
+
+  private async replaceTables(client: Client): Promise<void> {
+    const { name, tables } = this.projection;
+    const { rows } = await client.query<{ tables: string[] }>(
+      'select tables from palimpsest.projections where name = $1',
+      [name],
+    );
+    const live = escapeIdentifier(readModelSchema);
+    const old = (rows[0]?.tables ?? []).map((table) => `${live}.${escapeIdentifier(table)}`);
+    if (old.length > 0) await client.query(`drop table if exists ${old.join(', ')}`);
     for (const table of tables) {
-      await client.query(
-        `alter table ${escapeIdentifier(schema)}.${escapeIdentifier(table)} set schema ${escapeIdentifier(readModelSchema)}`,
-      );
+      const built = `${escapeIdentifier(this.schema)}.${escapeIdentifier(table)}`;
+      await client.query(`alter table ${built} set schema ${live}`);
     }
+  }
+
+  private async recordForm(client: Client): Promise<void> {
+    const { name, tables } = this.projection;
+    const { checkpoint, needs } = this.term;
     await client.query(
       `insert into palimpsest.projections (name, form, tables, position) values ($1, $2, $3, $4)
        on conflict (name) do update set form = excluded.form, tables = excluded.tables, position = excluded.position`,
-      [name, formOf(this.projection, term.needs.folder), tables, term.checkpoint],
+      [name, formOf(this.projection, needs.folder), tables, checkpoint],
     );
     await client.query('delete from palimpsest.parked_streams where projection = $1', [name]);
     await client.query('update palimpsest.parked_streams set projection = $1 where projection = $2', [
       name,
       this.parkedAs,
     ]);
-    await client.query(`drop schema ${escapeIdentifier(schema)}`);
-    const { text, values } = term.assertCheckpoint(this.projection);
-    await client.query(text, [...values]);
   }
 
   private async dropLeftovers(): Promise<void> {
@@ -144,11 +148,11 @@ class ShadowTables {
 
   private async write(events: readonly StoredEvent[]): Promise<void> {
     const { needs } = this.term;
-    await writeRows(this.rows(), needs, await readAhead(needs, [this.projection], events));
+    await writeRows(this.target(), needs, await readAhead(needs, [this.projection], events));
     this.events += events.length;
   }
 
-  private rows(): WriteTarget {
+  private target(): WriteTarget {
     return {
       client: this.client,
       projections: [this.projection],

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { sql } from '../../../projections/kit/sql.js';
 import { pause } from '../../application/kernel/concurrency/repeat-every.js';
 import { retryParked } from './retry.js';
-import type { Term } from './term.js';
+import type { ActiveTerm } from './active-term.js';
 
-/** Told when there is a new request for the active projector. */
+/** The channel that announces a new request for the active projector. */
 export const requestsChannel = 'palimpsest_projector';
 
 const askEveryMs = 5_000;
@@ -12,16 +12,16 @@ const askEveryMs = 5_000;
 const requestRow = z.object({ id: z.string(), kind: z.enum(['rebuild', 'retry']), projection: z.string() });
 type Request = z.output<typeof requestRow>;
 
-/** Work that other processes ask of the active projector, done one by one. What a term leaves undone, the next does. */
+/** Serves what other processes ask of the active projector, one by one. What a term leaves undone, the next does. */
 export class Requests {
-  private news = new AbortController();
+  private announced = new AbortController();
 
-  constructor(private readonly term: Term) {}
+  constructor(private readonly term: ActiveTerm) {}
 
   async listen(): Promise<void> {
     const { client } = this.term;
     client.on('notification', ({ channel }) => {
-      if (channel === requestsChannel) this.news.abort();
+      if (channel === requestsChannel) this.announced.abort();
     });
     await client.query(`listen ${requestsChannel}`);
   }
@@ -31,12 +31,12 @@ export class Requests {
     while (!over.aborted) {
       const request = await this.next();
       if (request) await this.serveOne(request);
-      else await pause(askEveryMs, AbortSignal.any([over, this.news.signal]));
+      else await pause(askEveryMs, AbortSignal.any([over, this.announced.signal]));
     }
   }
 
   private async next(): Promise<Request | undefined> {
-    this.news = new AbortController();
+    this.announced = new AbortController();
     const [, asked] = await this.term.runInTurn(
       sql`delete from palimpsest.projector_requests where asked_at < now() - interval '1 day'`,
       sql`select id, kind, projection from palimpsest.projector_requests where state = 'asked' order by id limit 1`,

@@ -2,14 +2,14 @@ import type { Projection } from '../../../projections/kit/projection.js';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { StoredEvent } from '../../application/ports/event-store.js';
 import { ParkedStreams, unparkStatement, type ParkedStream } from './parked.js';
-import type { Term } from './term.js';
+import type { ActiveTerm } from './active-term.js';
 import { readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
 /**
- * Takes up a read model's parked streams again, each where it failed, in the order they were parked. One that fails
- * again stays parked from there.
+ * Retries a read model's parked streams, each from where it failed, in the order they were parked.
+ * Fails when: a stream fails again → it stays parked from there.
  */
-export async function retryParked(term: Term, projection: Projection): Promise<void> {
+export async function retryParked(term: ActiveTerm, projection: Projection): Promise<void> {
   for (const parked of term.parked.of(projection.name)) {
     const retry = new Retry(term, projection, parked);
     while (await term.inTurn(() => retry.readOn()));
@@ -22,14 +22,14 @@ class Retry {
   private next: number;
 
   constructor(
-    private readonly term: Term,
+    private readonly term: ActiveTerm,
     private readonly projection: Projection,
     private readonly parked: ParkedStream,
   ) {
     this.next = parked.revision;
   }
 
-  /** The next events of the stream, up to the checkpoint: later ones come by the subscription. True: there may be more. */
+  /** Writes the next events of the stream up to the checkpoint; later ones come by the subscription. True: there may be more. */
   async readOn(): Promise<boolean> {
     const { term, projection } = this;
     const { stream } = this.parked;
@@ -38,7 +38,7 @@ class Retry {
     const page = await events.readStream(stream, this.next, batchSize);
     const due = page.filter(({ position }) => position <= term.checkpoint);
     const last = due.length < batchSize ? due.at(-1) : undefined;
-    await writeRows(this.rows(last), term.needs, await readAhead(term.needs, [projection], due));
+    await writeRows(this.target(last), term.needs, await readAhead(term.needs, [projection], due));
     const [failed] = this.again.of(projection.name);
     if (failed) {
       term.parked.add(projection.name, stream, failed.revision);
@@ -51,21 +51,21 @@ class Retry {
     return false;
   }
 
-  private rows(last: StoredEvent | undefined): WriteTarget {
+  private target(last: StoredEvent | undefined): WriteTarget {
     const { name } = this.projection;
     return {
       client: this.term.client,
       projections: [this.projection],
       parked: this.again,
       parkedAs: () => name,
-      first: (event) => [this.term.advance(this.term.checkpoint), ...this.settle(event, last)],
+      first: (event) => [this.term.advance(this.term.checkpoint), ...this.unparkOrMove(event, last)],
       written: ({ revision }) => {
         this.next = revision + 1;
       },
     };
   }
 
-  private settle({ stream, revision }: StoredEvent, last: StoredEvent | undefined): readonly Sql[] {
+  private unparkOrMove({ stream, revision }: StoredEvent, last: StoredEvent | undefined): readonly Sql[] {
     const { name } = this.projection;
     if (this.again.has(name, stream)) return [];
     if (revision === last?.revision) return [unparkStatement(name, stream)];

@@ -1,40 +1,33 @@
+import { Mutex } from 'async-mutex';
 import type { Client } from 'pg';
 import { z } from 'zod';
 import { sql, type Sql } from '../../../projections/kit/sql.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import type { StoredEvent } from '../../application/ports/event-store.js';
-import { isOutage } from '../postgres/faults.js';
+import { faultName, isOutage } from '../postgres/faults.js';
 import { runTogether, type Outcome } from '../postgres/pipeline.js';
 import { formOf } from '../postgres/read-model-tables.js';
-import { over } from '../postgres/leader-lease.js';
-import { pause } from '../../application/kernel/concurrency/repeat-every.js';
-import { faultName, ParkedStreams } from './parked.js';
-import type { ProjectorNeeds } from './projector.js';
-import { rebuild, type Rebuilt } from './rebuild.js';
+import { pause, untilAborted } from '../../application/kernel/concurrency/repeat-every.js';
+import type { ActiveTerm, Rebuilt, TermNeeds } from './active-term.js';
+import { ParkedStreams } from './parked.js';
+import { rebuild } from './rebuild.js';
 import { Requests } from './requests.js';
 import { retryParked } from './retry.js';
-import { Mutex } from './turns.js';
 import { answerWithinMs, readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
-/** No command waits until these are in the rows, and they come in thousands: a transaction for each handful is waste. */
-const unhurried = { types: new Set(['scratchpad.entry_appended']), ms: 40 };
 /** Milliseconds between two small transactions, at least. */
 const gatheringMs = 3;
 
-export type TermNeeds = Required<ProjectorNeeds>;
-
 /**
- * One term of the active projector: from holding the lock until something ends it. One subscription feeds every read
- * model; all of them share one checkpoint, but for those that are still being rebuilt.
+ * One term of the active projector: from holding the lock until a fault or `ended` ends it.
+ * Invariant: one subscription feeds every read model, and all share one checkpoint but those that are being rebuilt.
  */
-export class Term {
+export class Term implements ActiveTerm {
   readonly parked = new ParkedStreams();
-  /** Position of the last event in the rows; -1n before the first. */
   checkpoint = -1n;
-  /** Aborted once the term is over, for whatever reason. */
   readonly over: AbortSignal;
   private live: readonly Projection[] = [];
-  private readonly turns = new Mutex();
+  private readonly mutex = new Mutex();
   private writing: Promise<void> = Promise.resolve();
   private readonly failed = new AbortController();
 
@@ -46,7 +39,7 @@ export class Term {
     this.over = AbortSignal.any([ended, this.failed.signal]);
   }
 
-  /** Ends with the fault that ended the term, or quietly when it was told to. */
+  /** Runs the term to its end. Fails when: a fault ended the term → that fault. */
   async run(): Promise<void> {
     const requests = new Requests(this);
     await requests.listen();
@@ -56,20 +49,19 @@ export class Term {
       events: (batch) => this.guarded(() => this.project(batch)),
       // Nobody awaits this: `guarded` has ended the term with the fault, and `run` throws it.
       caughtUp: (position) => void this.guarded(() => this.skipTo(position)).catch(() => undefined),
-      deferrable: unhurried,
+      deferrable: this.needs.deferrable,
     });
     const aside = this.guarded(async () => {
       for (const projection of this.live) await retryParked(this, projection);
       for (const projection of behind) await this.rebuild(projection);
       await requests.serve();
     }).catch(() => undefined);
-    await over(this.over);
+    await untilAborted(this.over);
     await Promise.all([subscription.stop(), aside]);
     await this.writing.catch(() => undefined);
     if (this.failed.signal.aborted) throw this.failed.signal.reason;
   }
 
-  /** Rebuilds a read model; undefined when its own tables or statements do not let it, which the others do not suffer for. */
   async rebuild(projection: Projection): Promise<Rebuilt | undefined> {
     try {
       return await rebuild(this, projection);
@@ -80,9 +72,8 @@ export class Term {
     }
   }
 
-  /** What touches the rows or the checkpoint happens in turns, on the connection that holds the lock. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.turns.runExclusive(() => {
+    return this.mutex.runExclusive(() => {
       this.over.throwIfAborted();
       return work();
     });
@@ -92,24 +83,20 @@ export class Term {
     return this.inTurn(() => this.runHere(...statements));
   }
 
-  /** For what has the turn. */
   runHere(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
     return runTogether(this.client, statements, answerWithinMs);
   }
 
-  /** Moves the checkpoint, or refuses when another projector did. */
   advance(position: bigint, live = this.live): Sql {
     const names = live.map(({ name }) => name);
     const whole = live.length === this.needs.projections.length;
     return sql`select palimpsest.advance(${names}, ${this.checkpoint}, ${position}, ${whole})`;
   }
 
-  /** Makes sure of the checkpoint, as a read model joins that is now at it. */
   assertCheckpoint(joining: Projection): Sql {
     return this.advance(this.checkpoint, this.with(joining));
   }
 
-  /** The read model is at the checkpoint and follows from here on. */
   join(projection: Projection): void {
     this.live = this.with(projection);
   }
@@ -118,16 +105,16 @@ export class Term {
     return [...this.live.filter(({ name }) => name !== joining.name), joining];
   }
 
-  /** Takes a batch over and is ready for the next while it is being written, but never more than that one ahead. */
+  /** Writes a batch while the next is being read. Invariant: never more than one batch is ahead of the rows. */
   private async project(batch: readonly StoredEvent[]): Promise<void> {
     const { batchSize } = this.needs;
     const begun = performance.now();
     for (let start = 0; start < batch.length; start += batchSize) {
-      const readings = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
+      const ready = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
       await this.writing;
       this.writing = this.inTurn(async () => {
-        const fresh = readings.filter(({ event }) => event.position > this.checkpoint);
-        await writeRows(this.rows(), this.needs, fresh);
+        const fresh = ready.filter(({ event }) => event.position > this.checkpoint);
+        await writeRows(this.target(), this.needs, fresh);
       });
       this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
@@ -143,7 +130,7 @@ export class Term {
     });
   }
 
-  private rows(): WriteTarget {
+  private target(): WriteTarget {
     return {
       client: this.client,
       projections: this.live,
@@ -156,7 +143,7 @@ export class Term {
     };
   }
 
-  /** Any fault ends the term. */
+  /** Runs work of which any fault ends the term. */
   private async guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -166,18 +153,13 @@ export class Term {
     }
   }
 
-  /** Finds where the read models are. Those that another version made, or that were not followed, are answered. */
+  /** Loads the checkpoint; returns the read models to rebuild: made by another version, or behind the others. */
   private async loadCheckpoints(): Promise<readonly Projection[]> {
     const { projections, folder } = this.needs;
     const { rows } = await this.client.query('select name, form, position from palimpsest.projections');
-    const kept = new Map(
-      z
-        .array(keptRow)
-        .parse(rows)
-        .map((row) => [row.name, row]),
-    );
+    const stored = z.array(storedRow).parse(rows);
     const states = projections.map((projection) => {
-      const row = kept.get(projection.name);
+      const row = stored.find(({ name }) => name === projection.name);
       return { projection, position: row?.position ?? -1n, current: row?.form === formOf(projection, folder) };
     });
     const current = states.filter((state) => state.current);
@@ -189,4 +171,4 @@ export class Term {
   }
 }
 
-const keptRow = z.object({ name: z.string(), form: z.string(), position: z.coerce.bigint() });
+const storedRow = z.object({ name: z.string(), form: z.string(), position: z.coerce.bigint() });

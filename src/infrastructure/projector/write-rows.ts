@@ -5,15 +5,15 @@ import type { StoredEvent } from '../../application/ports/event-store.js';
 import type { PersonalDataKeys } from '../../application/ports/personal-data-keys.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import { forRows, type Sql } from '../../../projections/kit/sql.js';
-import { isOutage } from '../postgres/faults.js';
+import { faultName, isOutage } from '../postgres/faults.js';
 import { runTogether, StatementFailed } from '../postgres/pipeline.js';
-import { faultName, parkStatement, type ParkedStreams } from './parked.js';
+import { parkStatement, type ParkedStreams } from './parked.js';
 import { ProjectableEvent } from './projectable-event.js';
 
-/** How long one batch may take, in milliseconds; longer means that the connection is lost. */
+/** How long one batch may take, in milliseconds; after that the connection counts as lost. */
 export const answerWithinMs = 30_000;
 
-/** Where rows go, and what else is written with them. */
+/** Where rows are written, and what is written with them. */
 export interface WriteTarget {
   readonly client: ClientBase;
   readonly projections: readonly Projection[];
@@ -32,33 +32,33 @@ export interface WritingNeeds {
   readonly metrics: Metrics;
 }
 
-/** Understands events ahead of writing them, so that it can be done while earlier ones are being written. */
+/** Handles events ahead of writing them. Why: it can be done while earlier ones are being written. */
 export async function readAhead(
   { subjects }: Pick<WritingNeeds, 'subjects'>,
   projections: readonly Projection[],
   events: readonly StoredEvent[],
 ): Promise<readonly ProjectableEvent[]> {
   const keys = await subjects.openingKeys(ownersOf(events));
-  const readings = events.map((event) => new ProjectableEvent(event, keys));
-  for (const reading of readings) for (const projection of projections) reading.statementsFor(projection);
-  return readings;
+  const projectable = events.map((event) => new ProjectableEvent(event, keys));
+  for (const event of projectable) for (const projection of projections) event.statementsFor(projection);
+  return projectable;
 }
 
 /**
- * Writes events into the rows of read models, all in one transaction. What a read model cannot follow parks the event's
- * stream for that read model, in the same transaction; other streams and other read models go on. Throws on outages,
- * and when `first` is refused; then nothing was written.
+ * Writes events into the rows of read models, all in one transaction. An event that a read model cannot follow parks its
+ * stream for that read model, in the same transaction; other streams and other read models go on.
+ * Fails when: the database is away, or `first` is refused → nothing was written.
  */
 export const writeRows = (
-  rows: WriteTarget,
+  target: WriteTarget,
   needs: WritingNeeds,
-  readings: readonly ProjectableEvent[],
-): Promise<void> => write(rows, needs, readings);
+  events: readonly ProjectableEvent[],
+): Promise<void> => write(target, needs, events, new Map());
 
 interface StatementGroup {
   readonly statement: Sql;
   readonly projection: Projection;
-  /** What the statement does the work of. */
+  /** The statements that this one does the work of. */
   readonly rows: Sql[];
 }
 
@@ -69,64 +69,63 @@ interface Park {
 }
 
 async function write(
-  rows: WriteTarget,
+  target: WriteTarget,
   needs: WritingNeeds,
-  readings: readonly ProjectableEvent[],
-  refused: ReadonlyMap<Projection, string> = new Map(),
+  events: readonly ProjectableEvent[],
+  refused: ReadonlyMap<Projection, string>,
 ): Promise<void> {
-  const last = readings.at(-1)?.event;
+  const last = events.at(-1)?.event;
   if (!last) return;
-  const { lines, parks } = plan(rows, readings, refused);
+  const { groups, parks } = plan(target, events, refused);
   const before = [
-    ...rows.first(last),
-    ...parks.map(({ projection, event, fault }) => parkStatement(rows.parkedAs(projection), event, fault)),
+    ...target.first(last),
+    ...parks.map(({ projection, event, fault }) => parkStatement(target.parkedAs(projection), event, fault)),
   ];
   try {
-    await runTogether(rows.client, [...before, ...lines.map(inOne)], answerWithinMs);
+    await runTogether(target.client, [...before, ...groups.map(statementOf)], answerWithinMs);
   } catch (fault) {
-    const ofLines = fault instanceof StatementFailed && fault.index >= before.length && lines.length > 0;
-    if (!ofLines || isOutage(fault)) throw fault;
-    if (readings.length > 1) {
-      // One of them is to blame. Alone, each shows whether it is the one.
-      for (const reading of readings) await write(rows, needs, [reading]);
+    const isOfGroups = fault instanceof StatementFailed && fault.index >= before.length && groups.length > 0;
+    if (!isOfGroups || isOutage(fault)) throw fault;
+    // Written alone, each event shows whether it is the one to blame.
+    if (events.length > 1) {
+      for (const event of events) await write(target, needs, [event], new Map());
       return;
     }
-    // Without a line it was the commit that failed: any of them may be the reason.
-    const culprits = lines[fault.index - before.length] ?? lines;
+    // Without a group it was the commit that failed: any of them may be the reason.
+    const culprits = groups[fault.index - before.length] ?? groups;
     const more = [culprits].flat().map(({ projection }) => [projection, faultName(fault)] as const);
-    await write(rows, needs, readings, new Map([...refused, ...more]));
-    return;
+    return write(target, needs, events, new Map([...refused, ...more]));
   }
-  for (const park of parks) noteParked(rows, needs, park);
-  rows.written(last);
+  for (const park of parks) noteParked(target, needs, park);
+  target.written(last);
 }
 
 function plan(
-  rows: WriteTarget,
-  readings: readonly ProjectableEvent[],
+  target: WriteTarget,
+  events: readonly ProjectableEvent[],
   refused: ReadonlyMap<Projection, string>,
-): { readonly lines: readonly StatementGroup[]; readonly parks: readonly Park[] } {
-  const lines: StatementGroup[] = [];
+): { readonly groups: readonly StatementGroup[]; readonly parks: readonly Park[] } {
+  const groups: StatementGroup[] = [];
   const parks: Park[] = [];
-  for (const projection of rows.projections) {
+  for (const projection of target.projections) {
     const parkedHere = new Set<string>();
-    for (const reading of readings) {
-      const { event } = reading;
-      if (parkedHere.has(event.stream) || rows.parked.has(rows.parkedAs(projection), event.stream)) continue;
-      const meant = refused.get(projection) ?? reading.statementsFor(projection);
-      if (typeof meant !== 'string') {
-        for (const statement of meant) addLine(lines, { statement, projection, rows: [statement] });
+    for (const projectable of events) {
+      const { event } = projectable;
+      if (parkedHere.has(event.stream) || target.parked.has(target.parkedAs(projection), event.stream)) continue;
+      const statements = refused.get(projection) ?? projectable.statementsFor(projection);
+      if (typeof statements !== 'string') {
+        for (const statement of statements) addGroup(groups, { statement, projection, rows: [statement] });
       } else {
         parkedHere.add(event.stream);
-        parks.push({ projection, event, fault: meant });
+        parks.push({ projection, event, fault: statements });
       }
     }
   }
-  return { lines, parks };
+  return { groups, parks };
 }
 
-/** One statement for all rows of a line. */
-function inOne({ statement, rows }: StatementGroup): Sql {
+/** The one statement that does the work of a group. */
+function statementOf({ statement, rows }: StatementGroup): Sql {
   const { many } = statement;
   if (!many || rows.length === 1) return statement;
   return forRows(
@@ -135,19 +134,19 @@ function inOne({ statement, rows }: StatementGroup): Sql {
   );
 }
 
-/** A statement that can do the work of its neighbour too takes it over. */
-function addLine(lines: StatementGroup[], line: StatementGroup): void {
-  const neighbour = lines.at(-1);
+/** Adds a group, or merges it into the one before it when a single statement can do the work of both. */
+function addGroup(groups: StatementGroup[], group: StatementGroup): void {
+  const neighbour = groups.at(-1);
   const joins =
-    neighbour?.projection === line.projection &&
-    line.statement.many !== undefined &&
-    neighbour.statement.many?.statement === line.statement.many.statement;
-  if (joins) neighbour.rows.push(line.statement);
-  else lines.push(line);
+    neighbour?.projection === group.projection &&
+    group.statement.many !== undefined &&
+    neighbour.statement.many?.statement === group.statement.many.statement;
+  if (joins) neighbour.rows.push(group.statement);
+  else groups.push(group);
 }
 
-function noteParked(rows: WriteTarget, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
-  rows.parked.add(rows.parkedAs(projection), event.stream, event.revision);
+function noteParked(target: WriteTarget, { log, metrics }: WritingNeeds, { projection, event, fault }: Park): void {
+  target.parked.add(target.parkedAs(projection), event.stream, event.revision);
   metrics.count('palimpsest_projection_parked_total', { projection: projection.name });
   const { stream, revision, id } = event;
   log.error({ projection: projection.name, stream, revision, eventId: id, fault }, 'a stream was parked');

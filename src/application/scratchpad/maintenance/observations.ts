@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { findFullyCovered } from '../../../../projections/scratchpads.js';
+import { findFullyCovered } from '../../../../projections/ledgers.js';
 import type { LedgerExtent } from '../../../domain/scratchpad/ledger-list.js';
 import type { PadRef, PadState } from '../../ports/pad-keys.js';
 import type { ReadDb } from '../../ports/read-models.js';

@@ -1,28 +1,33 @@
-import { sql } from '../../projections/kit/sql.js';
-import type { DecodedEvent } from '../../src/application/event-sourcing/codec.js';
-import { BackendUnavailable } from '../../src/application/faults/errors.js';
-import type { Reaction } from '../../src/application/reactions/reaction.js';
-import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
-import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
-import { MemoryPersonalDataKeys } from '../../src/infrastructure/memory/personal-data-keys.js';
-import { openDatabase, type Database } from '../../src/infrastructure/postgres/database.js';
-import { migrate } from '../../src/infrastructure/postgres/migrate.js';
-import type { LeaderLease } from '../../src/infrastructure/postgres/leader-lease.js';
-import { startReactions } from '../../src/infrastructure/projector/reactions.js';
-import { freshDatabase, type FreshDatabase } from '../support/database.js';
-import { memoryApp } from '../support/memory-app.js';
-import { quiet, uncounted } from '../support/quiet.js';
-import { stored, threadCreated, threadDeleted } from '../support/stored.js';
-import { eventually } from '../support/eventually.js';
+import type { DecodedEvent } from '../../../src/application/event-sourcing/codec.js';
+import { BackendUnavailable } from '../../../src/application/faults/errors.js';
+import { CheckpointMoved } from '../../../src/application/ports/reaction-journal.js';
+import type { Reaction } from '../../../src/application/reactions/reaction.js';
+import { runReactions } from '../../../src/application/reactions/runner.js';
+import { scratchpadReaction } from '../../../src/application/reactions/scratchpads.js';
+import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store.js';
+import { MemoryReactionJournal } from '../../../src/infrastructure/memory/reaction-journal.js';
+import { MemoryPersonalDataKeys } from '../../../src/infrastructure/memory/personal-data-keys.js';
+import { memoryApp } from '../../support/memory-app.js';
+import { quiet, uncounted } from '../../support/quiet.js';
+import { stored, threadCreated, threadDeleted } from '../../support/stored.js';
+import { eventually } from '../../support/eventually.js';
 
-const kek = Buffer.alloc(32, 1);
 const subjects = new MemoryPersonalDataKeys();
 
-let fresh: FreshDatabase;
-let database: Database;
 let events: MemoryEventStore;
 let seen: string[];
-const running: LeaderLease[] = [];
+let journal: MemoryReactionJournal;
+const running: Run[] = [];
+
+interface Run {
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+const faults = {
+  isOutage: () => false,
+  nameOf: (fault: unknown) => (fault instanceof Error ? fault.constructor.name : typeof fault),
+};
 
 /** Notes the titles of threads that are made; `effect` may throw before. */
 const noting = (effect: (event: DecodedEvent) => void = () => undefined): Reaction => ({
@@ -36,11 +41,22 @@ const noting = (effect: (event: DecodedEvent) => void = () => undefined): Reacti
   },
 });
 
-function react(...reactions: readonly Reaction[]): LeaderLease {
-  const needs = { url: fresh.url, events, subjects, reactions, log: quiet, metrics: uncounted, pauseMs: 1 };
-  const leading = startReactions(needs);
-  running.push(leading);
-  return leading;
+function react(...reactions: readonly Reaction[]): Run {
+  const stop = new AbortController();
+  const ended = runReactions(
+    { events, personalDataKeys: subjects, reactions, faults, logger: quiet, metrics: uncounted, pauseMs: 1 },
+    journal,
+    stop.signal,
+  );
+  const run = {
+    ended,
+    close: () => {
+      stop.abort();
+      return ended;
+    },
+  };
+  running.push(run);
+  return run;
 }
 
 async function create(...titles: readonly string[]): Promise<void> {
@@ -54,21 +70,16 @@ const sawAll = (count: number) =>
     () => seen,
     ({ length }) => length >= count,
   );
-const parked = async () =>
-  (await database.system.run(sql`select reaction, stream, fault from palimpsest.parked_reactions`))[0]?.rows;
+const parked = async () => (await journal.parked()).map(({ reaction, stream, fault }) => ({ reaction, stream, fault }));
 
-beforeEach(async () => {
-  fresh = await freshDatabase();
-  await migrate({ url: fresh.url, kek, projections: [], log: quiet });
-  database = openDatabase({ url: fresh.url, kek, log: quiet });
+beforeEach(() => {
+  journal = new MemoryReactionJournal();
   events = new MemoryEventStore();
   seen = [];
 });
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((leading) => leading.close()));
-  await database.close();
-  await fresh.drop();
+  await Promise.all(running.splice(0).map((run) => run.close()));
 });
 
 describe('a reaction', () => {
@@ -92,14 +103,19 @@ describe('a reaction', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('happens in one process, and goes on in another when that ends', async () => {
-    const all = [react(noting()), react(noting())];
+  it('ends when another runner moved the checkpoint', async () => {
+    const run = react(noting());
     await create('a');
     await sawAll(1);
-    await all.find(({ active }) => active)?.close();
-    await create('b', 'c');
-    await sawAll(3);
-    expect(seen).toEqual(['a', 'b', 'c']);
+    const checkpoint = await eventually(
+      () => journal.checkpoint(),
+      (position) => position >= 0n,
+    );
+    await journal.advance(checkpoint, checkpoint + 1_000n);
+    const outcome = expect(run.ended).rejects.toBeInstanceOf(CheckpointMoved);
+    await create('b');
+    await outcome;
+    running.pop();
   });
 
   it('happens beside its neighbours where their order does not matter, and before what it does matter to', async () => {
@@ -112,7 +128,7 @@ describe('a reaction', () => {
       on: {
         'thread.created': async ({ data }) => {
           const id = String(data['threadId']);
-          // One of another lane has to come for it to end.
+          // One of another partition has to come for it to end.
           if (id === 'a1') await other;
           if (id === 'b1') arrived();
           order.push(id);
@@ -162,11 +178,11 @@ describe('a reaction', () => {
       }),
     );
     await create('a');
-    await eventually(parked, (rows) => rows?.length === 1);
+    await eventually(parked, (entries) => entries.length === 1);
     await failing.close();
     react(noting());
     await sawAll(1);
-    await eventually(parked, (rows) => rows?.length === 0);
+    await eventually(parked, (entries) => entries.length === 0);
   });
 
   it('is never parked because a backend is away: it waits for it', async () => {
@@ -184,12 +200,9 @@ describe('a reaction', () => {
   it('on an erase waits for a trail that is behind, however long, and then goes on by itself', async () => {
     const { tenants } = await memoryApp({ log: events, subjects });
     let looks = 0;
-    const reaction = scratchpadReaction({
-      tenantOf: (event) => tenants.ofEvent(event),
-      purges: { purge: async () => undefined },
-      awaitPosition: async () => (looks += 1) > 11,
-    });
-    react(reaction);
+    const awaitPosition = async () => (looks += 1) > 11;
+    const purges = { purge: async () => undefined };
+    react(scratchpadReaction({ tenantOf: (event) => tenants.ofEvent(event), purges, awaitPosition }));
     const erased = await stored(subjects, 'eve', { type: 'user.erased', data: { userId: 'eve' } });
     await events.append('user-eve', 'none', [erased]);
     await eventually(
