@@ -35,8 +35,9 @@ export function makeCrashPoints(at: string | undefined): CrashPoints {
       new Proxy(port, {
         get(target, key) {
           const member: unknown = Reflect.get(target, key);
-          if (typeof member !== 'function' || typeof key === 'symbol' || reads.some((read) => read === key))
-            return member;
+          if (typeof member !== 'function' || typeof key === 'symbol') return member;
+          // Bound: what a port calls of itself is no crash point.
+          if (reads.some((read) => read === key)) return member.bind(target) as unknown;
           return (...args: readonly unknown[]): unknown => {
             const more = detail?.(args);
             const effect = `${portName}.${key}${more === undefined ? '' : `(${more})`}`;

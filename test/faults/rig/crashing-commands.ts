@@ -121,9 +121,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.create',
     designed: [
-      'after:events.append(thread.scratchpad_attached)',
-      'after:events.append(scratchpad.created)',
-      'after:working.keys.create',
+      'after:eventStore.append(thread.scratchpad_attached)',
+      'after:eventStore.append(scratchpad.created)',
+      'after:padKeys.create',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -149,7 +149,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.entry.append',
-    designed: ['after:working.ledger.append', 'after:events.append(scratchpad.entry_appended)'],
+    designed: ['after:ledgerStore.append', 'after:eventStore.append(scratchpad.entry_appended)'],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -172,9 +172,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.content.set',
     designed: [
-      'after:working.content.stage',
-      'after:events.append(scratchpad.content_set)',
-      'after:working.content.promote',
+      'after:contentStore.stage',
+      'after:eventStore.append(scratchpad.content_set)',
+      'after:contentStore.promote',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -194,9 +194,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.content.clear',
     designed: [
-      'after:working.content.stage',
-      'after:events.append(scratchpad.content_cleared)',
-      'after:working.content.promote',
+      'after:contentStore.stage',
+      'after:eventStore.append(scratchpad.content_cleared)',
+      'after:contentStore.promote',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -212,9 +212,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.entry.clear',
     designed: [
-      'after:working.ledger.clear',
-      'after:events.append(scratchpad.entries_cleared)',
-      'after:working.ledger.dropCleared',
+      'after:ledgerStore.clear',
+      'after:eventStore.append(scratchpad.entries_cleared)',
+      'after:ledgerStore.dropCleared',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -239,7 +239,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.clear',
-    designed: ['after:events.append(scratchpad.content_cleared)', 'after:events.append(scratchpad.entries_cleared)'],
+    designed: ['after:eventStore.append(scratchpad.content_cleared)', 'after:eventStore.append(scratchpad.entries_cleared)'],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -258,9 +258,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'scratchpad.delete',
     designed: [
-      'after:events.append(thread.scratchpad_detached)',
-      'after:events.append(scratchpad.deleted)',
-      'after:working.keys.destroy',
+      'after:eventStore.append(thread.scratchpad_detached)',
+      'after:eventStore.append(scratchpad.deleted)',
+      'after:padKeys.destroy',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -276,9 +276,9 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'thread.delete',
     designed: [
-      'after:events.append(thread.deleted)',
-      'after:events.append(scratchpad.deleted)',
-      'after:working.keys.destroy',
+      'after:eventStore.append(thread.deleted)',
+      'after:eventStore.append(scratchpad.deleted)',
+      'after:padKeys.destroy',
     ],
     async prepare(sight) {
       const { caller } = await person(sight);
@@ -294,13 +294,13 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'user.erase',
     designed: [
-      'after:events.append(key.revoked)',
-      'after:events.append(user.erased)',
-      'after:events.append(thread.deleted)',
-      'after:events.append(scratchpad.deleted)',
-      'after:working.keys.destroy',
-      'after:vault.destroyOwner',
-      'after:subjects.destroy',
+      'after:eventStore.append(key.revoked)',
+      'after:eventStore.append(user.erased)',
+      'after:eventStore.append(thread.deleted)',
+      'after:eventStore.append(scratchpad.deleted)',
+      'after:padKeys.destroy',
+      'after:credentialVault.destroyOwner',
+      'after:personalDataKeys.destroy',
     ],
     async prepare(sight) {
       const { admin, redis } = sight;
@@ -329,7 +329,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'agent.enroll',
-    designed: ['after:vault.stage', 'after:events.append(agent.enrolled)'],
+    designed: ['after:credentialVault.stage', 'after:eventStore.append(agent.enrolled)'],
     async prepare(sight) {
       const owner = await person(sight);
       const idempotencyKey = randomUUID();
@@ -347,10 +347,10 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'research.start',
     designed: [
-      'after:events.append(thread.scratchpad_attached)',
-      'after:events.append(scratchpad.created)',
-      'after:working.keys.create',
-      'after:events.append(research.started)',
+      'after:eventStore.append(thread.scratchpad_attached)',
+      'after:eventStore.append(scratchpad.created)',
+      'after:padKeys.create',
+      'after:eventStore.append(research.started)',
     ],
     async prepare(sight) {
       const { caller, id } = await person(sight);
@@ -388,7 +388,7 @@ export const crashingCommands: readonly CrashingCommand[] = [
   {
     name: 'agent.enroll, answered again',
     // Asked first whether it is the first, the vault seals nothing; what follows is the append.
-    designed: ['after:vault.stage', 'after:events.append(agent.enrollment_replayed)'],
+    designed: ['after:credentialVault.stage', 'after:eventStore.append(agent.enrollment_replayed)'],
     async prepare(sight) {
       const owner = await person(sight);
       const idempotencyKey = randomUUID();

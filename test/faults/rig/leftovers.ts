@@ -83,12 +83,12 @@ async function gone(bench: Bench, pad: PadRef): Promise<readonly string[]> {
   ];
 }
 
-const purging = ['purges.purge', 'working.keys.destroy', 'events.append(scratchpad.purged)'];
+const purging = ['purgeQueue.purge', 'padKeys.destroy', 'eventStore.append(scratchpad.purged)'];
 
 export const leftovers: readonly Leftover[] = [
   {
     name: 'an entry that nobody told of',
-    effects: ['events.append(scratchpad.entry_appended)', 'working.dirtyPads.markClean'],
+    effects: ['eventStore.append(scratchpad.entry_appended)', 'dirtyPads.markClean'],
     async leave(bench) {
       const pad = await written(bench);
       const entry = oldEntry('four');
@@ -101,7 +101,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'an entry that was pushed twice',
-    effects: ['events.append(scratchpad.entry_repeated)', 'working.repair.markDuplicate'],
+    effects: ['eventStore.append(scratchpad.entry_repeated)', 'ledgerRepair.markDuplicate'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.rpush(pad.keys.entries, (await bench.redis.lindex(pad.keys.entries, 1)) ?? '');
@@ -116,7 +116,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a clear that went half way',
-    effects: ['events.append(scratchpad.entries_cleared)', 'working.ledger.dropCleared'],
+    effects: ['eventStore.append(scratchpad.entries_cleared)', 'ledgerStore.dropCleared'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.working.ledger.clear(pad, randomUUID());
@@ -131,7 +131,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'content that was committed and is not shown',
-    effects: ['working.content.promote'],
+    effects: ['contentStore.promote'],
     async leave(bench) {
       const pad = await written(bench);
       await pad.caller.done('PUT', `/v1/scratchpads/${pad.scratchpadId}/content`, { content: 'new' });
@@ -150,7 +150,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a ledger that lost its end',
-    effects: ['events.append(scratchpad.entries_lost)', 'working.repair.fastForward'],
+    effects: ['eventStore.append(scratchpad.entries_lost)', 'ledgerRepair.fastForward'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.rpop(pad.keys.entries, 2);
@@ -165,7 +165,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a ledger whose entries have moved',
-    effects: ['working.repair.reorder'],
+    effects: ['ledgerRepair.reorder'],
     async leave(bench) {
       const pad = await written(bench);
       const before = await elementsOf(bench, pad);
@@ -177,7 +177,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a pad whose keys are gone',
-    effects: ['events.append(scratchpad.entries_lost)', 'working.keys.create'],
+    effects: ['eventStore.append(scratchpad.entries_lost)', 'padKeys.create'],
     async leave(bench) {
       const pad = await written(bench);
       await bench.redis.del(pad.keys.content, pad.keys.entries);
@@ -192,7 +192,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'credentials whose enrollments are committed',
-    effects: ['vault.activate', 'events.append(credential.rotated)'],
+    effects: ['credentialVault.activate', 'eventStore.append(credential.rotated)'],
     async leave({ admin, log }) {
       const { id: ownerId, caller } = await newPerson(admin, 'Ada');
       const enrolled: string[] = [];
@@ -213,7 +213,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a slot whose pad was not made',
-    effects: ['events.append(scratchpad.created)', 'working.keys.create'],
+    effects: ['eventStore.append(scratchpad.created)', 'padKeys.create'],
     async leave(bench) {
       const { id: ownerId, caller } = await newPerson(bench.admin, 'Ada');
       const threadId = await newThread(caller);
@@ -230,7 +230,7 @@ export const leftovers: readonly Leftover[] = [
   },
   {
     name: 'a pad that its thread let go of',
-    effects: ['events.append(scratchpad.deleted)', ...purging],
+    effects: ['eventStore.append(scratchpad.deleted)', ...purging],
     async leave(bench) {
       const pad = await written(bench);
       await tellOfThread(bench, pad.threadId, 'thread.scratchpad_detached', pad.scratchpadId);
