@@ -107,10 +107,11 @@ const purgeQueue = [
   `${application}ports.ts`,
 ];
 
-/** Rule 5: who may not know a port of the scratchpad store and names one nevertheless. */
+/** Rule 5: who may not know a port of the scratchpad store and names one nevertheless. `ScratchpadStore` bundles them. */
 export function isPadPortOutside({ from, to, names }) {
   if (!isApplication(to) || folderOf(to) !== 'ports') return false;
   const isPortFile = portFiles.some((name) => to.endsWith(`/ports/${name}.ts`));
+  if (from === `${application}ports/scratchpad-store.ts`) return false;
   if (isPortFile && portFiles.some((name) => from.endsWith(`/ports/${name}.ts`))) return false;
   const used = isPortFile ? names : names.filter((name) => portNames.has(name));
   if (used.length === 0 || isInsideScratchpad(from) || isComposition(from)) return false;
