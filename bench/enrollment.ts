@@ -93,7 +93,11 @@ async function startTables(url: string) {
 
 const enrollment = (n: number) =>
   JSON.stringify({
-    ...{ harness: 'native', name: `Agent ${n}`, persona: null, model: 'anthropic/m', provider: `provider-${n % 100}` },
+    harness: 'native',
+    name: `Agent ${n}`,
+    persona: null,
+    model: 'anthropic/m',
+    provider: `provider-${n % 100}`,
     credential: { mode: 'intake', type: 'api_key', value: 'sk-live-0123456789' },
     idempotencyKey: randomUUID(),
   });

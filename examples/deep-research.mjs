@@ -21,7 +21,11 @@ async function call(method, path, body) {
 async function enroll(name) {
   // The harness `native` would think at the provider, with this credential; `offline` never looks at it.
   const { agent } = await call('POST', '/v1/agents/enroll', {
-    ...{ harness: 'offline', name, model: 'none', provider: 'example', idempotencyKey: randomUUID() },
+    harness: 'offline',
+    name,
+    model: 'none',
+    provider: 'example',
+    idempotencyKey: randomUUID(),
     credential: { mode: 'intake', type: 'api_key', value: 'of-no-use' },
   });
   return agent.id;

@@ -20,7 +20,11 @@ function writeTypes(folder) {
   );
   const program = ts.createProgram([join(sdk, 'index.ts')], {
     ...options,
-    ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true, types: ['node'] },
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    stripInternal: true,
+    types: ['node'],
   });
   const written = new Set();
   const write = (source) => {

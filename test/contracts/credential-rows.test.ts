@@ -17,11 +17,25 @@ const subjects = new MemoryPersonalDataKeys();
 const enrolled = (agentId: string, credentialId: string): DomainEvent => ({
   type: 'agent.enrolled',
   data: {
-    ...{ agentId, ownerId: 'ann', harness: 'native', provider: credentialId, model: 'm', name: agentId, persona: null },
-    ...{ credentialMode: 'intake', credentialId, credentialVersionId: agentId },
+    agentId,
+    ownerId: 'ann',
+    harness: 'native',
+    provider: credentialId,
+    model: 'm',
+    name: agentId,
+    persona: null,
+    credentialMode: 'intake',
+    credentialId,
+    credentialVersionId: agentId,
     fence: {
-      ...{ operation: 'agent.enroll', key: agentId, principal: 'ann', scope: 'user:ann', digest: 'ab' },
-      ...{ digestForm: 1, replayMode: 'actor-bound', outcome: agentId },
+      operation: 'agent.enroll',
+      key: agentId,
+      principal: 'ann',
+      scope: 'user:ann',
+      digest: 'ab',
+      digestForm: 1,
+      replayMode: 'actor-bound',
+      outcome: agentId,
     },
   },
 });
@@ -51,7 +65,9 @@ async function rowsOf(history: readonly (readonly [agentId: string, credentialId
   await database.close();
   await fresh.drop();
   return (outcome?.rows ?? []).map(({ first, latest, ...row }) => ({
-    ...{ ...row, first: positions.indexOf(String(first)), latest: positions.indexOf(String(latest)) },
+    ...row,
+    first: positions.indexOf(String(first)),
+    latest: positions.indexOf(String(latest)),
   }));
 }
 

@@ -66,18 +66,39 @@ function thingsOf(ownerId: string, when: string): readonly DomainEvent[] {
     {
       type: 'key.created',
       data: {
-        ...{ keyId, userId: ownerId, workspaceId, role: 'member', name, scopes: ['threads:read'] },
-        ...{ secretHash: 'ab', display: 'plm_…', expiresAt: null },
+        keyId,
+        userId: ownerId,
+        workspaceId,
+        role: 'member',
+        name,
+        scopes: ['threads:read'],
+        secretHash: 'ab',
+        display: 'plm_…',
+        expiresAt: null,
       },
     },
     {
       type: 'agent.enrolled',
       data: {
-        ...{ agentId: id, ownerId, harness: 'native', provider, model: 'm', name, persona: null },
-        ...{ credentialMode: 'intake', credentialId, credentialVersionId: id },
+        agentId: id,
+        ownerId,
+        harness: 'native',
+        provider,
+        model: 'm',
+        name,
+        persona: null,
+        credentialMode: 'intake',
+        credentialId,
+        credentialVersionId: id,
         fence: {
-          ...{ operation: 'agent.enroll', key: id, principal: ownerId, scope: `user:${ownerId}`, digest: 'ab' },
-          ...{ digestForm: 1, replayMode: 'actor-bound', outcome: id },
+          operation: 'agent.enroll',
+          key: id,
+          principal: ownerId,
+          scope: `user:${ownerId}`,
+          digest: 'ab',
+          digestForm: 1,
+          replayMode: 'actor-bound',
+          outcome: id,
         },
       },
     },
@@ -100,8 +121,11 @@ describe('the rows of a user who is erased', () => {
     await tell('eve', created('eve'), ...thingsOf('eve', 'before'));
     await tell('ann', added('ws_anns', 'eve'));
     expect(await rowsOf('eve')).toEqual([
-      ...['credentials cred_before', 'keys key_before', 'threads thread_before'],
-      ...['workspaces ws_anns', 'workspaces ws_before'],
+      'credentials cred_before',
+      'keys key_before',
+      'threads thread_before',
+      'workspaces ws_anns',
+      'workspaces ws_before',
     ]);
     const anns = await rowsOf('ann');
 

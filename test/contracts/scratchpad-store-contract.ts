@@ -330,7 +330,8 @@ export function describeScratchpadStore(name: string, open: () => ScratchpadStor
       await expect(contentsOf(pad)).resolves.toEqual(['twice', 'between']);
       await expect(store.ledger.read(pad, 0, 10)).resolves.toMatchObject({
         duplicates: [{ index: 3, entryId: twice.id, of: 1 }],
-        ...{ length: 3, holes: 1 },
+        length: 3,
+        holes: 1,
       });
     });
 
@@ -359,14 +360,12 @@ export function describeScratchpadStore(name: string, open: () => ScratchpadStor
     it('names what is staged, until it is promoted or dropped', async () => {
       const pad = await made();
       await expect(store.keys.state(pad)).resolves.toEqual({
-        ...{
-          ledger: { generation: 0, length: 0 },
-          contentRevision: 0,
-          at,
-          staged: [],
-          unfinishedClears: [],
-          idempotencyKeys: 0,
-        },
+        ledger: { generation: 0, length: 0 },
+        contentRevision: 0,
+        at,
+        staged: [],
+        unfinishedClears: [],
+        idempotencyKeys: 0,
       });
       await store.content.stage(pad, 1, 'e1', 'one');
       await store.content.stage(pad, 2, 'e2', 'two');

@@ -162,7 +162,11 @@ describe('enrollments that arrive together', () => {
     const vault = vaultWith(makeKekRing(first));
     const ownerId = `user_${randomUUID()}`;
     const versions = Array.from({ length: 40 }, (_, n) => ({
-      ...{ id: randomUUID(), ownerId, provider: `provider-${n % 10}`, agentId: randomUUID(), n },
+      id: randomUUID(),
+      ownerId,
+      provider: `provider-${n % 10}`,
+      agentId: randomUUID(),
+      n,
     }));
     await Promise.all(versions.map((version) => vault.stage(version, new Secret(`value ${version.n}`))));
     const told = await Promise.all(versions.map((version) => vault.activate(version, BigInt(100 + version.n))));

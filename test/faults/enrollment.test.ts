@@ -53,7 +53,11 @@ afterAll(async () => {
 });
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({
-  ...{ harness: 'native', name: 'Researcher', persona: null, model: 'anthropic/m', provider: 'anthropic' },
+  harness: 'native',
+  name: 'Researcher',
+  persona: null,
+  model: 'anthropic/m',
+  provider: 'anthropic',
   credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
   idempotencyKey: randomUUID(),
   ...more,

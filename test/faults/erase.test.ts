@@ -28,13 +28,11 @@ async function writeEverywhere(caller: Caller, word: (place: string) => string):
   await caller.done('POST', '/v1/workspaces', { name: word('workspace') });
   await caller.done('POST', '/v1/keys', { name: word('keyname'), scopes: ['scratchpads:read'] });
   await caller.done('POST', '/v1/agents/enroll', {
-    ...{
-      harness: 'native',
-      name: word('agent'),
-      persona: word('persona'),
-      model: 'anthropic/m',
-      provider: 'anthropic',
-    },
+    harness: 'native',
+    name: word('agent'),
+    persona: word('persona'),
+    model: 'anthropic/m',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: word('secret') },
   });
   // What is refused is written nowhere either.
@@ -47,8 +45,14 @@ async function writeEverywhere(caller: Caller, word: (place: string) => string):
 const seen = async (caller: Caller, pad: Pad): Promise<readonly string[]> =>
   Promise.all(
     [
-      ...['/v1/me', '/v1/threads', '/v1/keys', '/v1/workspaces', '/v1/agents', '/v1/scratchpads'],
-      ...[`/v1/threads/${pad.threadId}/messages`, `/v1/scratchpads/${pad.id}/view`],
+      '/v1/me',
+      '/v1/threads',
+      '/v1/keys',
+      '/v1/workspaces',
+      '/v1/agents',
+      '/v1/scratchpads',
+      `/v1/threads/${pad.threadId}/messages`,
+      `/v1/scratchpads/${pad.id}/view`,
     ].map(async (path) => JSON.stringify((await caller.get(path)).data)),
   );
 
@@ -119,7 +123,11 @@ describe('users who are erased while they make things', () => {
         makeMany(caller, '/v1/workspaces', () => ({ name: word() })),
         makeMany(caller, '/v1/threads', () => ({ title: word() })),
         makeMany(caller, '/v1/agents/enroll', () => ({
-          ...{ harness: 'native', name: word(), model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+          harness: 'native',
+          name: word(),
+          model: 'm',
+          provider: 'anthropic',
+          idempotencyKey: randomUUID(),
           credential: { mode: 'intake', type: 'api_key', value: word() },
         })),
       ]),

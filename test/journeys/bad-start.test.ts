@@ -38,12 +38,13 @@ function urlWith(url: string, parts: Parts): string {
 const start = (env: Env, role: string) =>
   runCli(['serve', '--role', role], {
     env: {
-      ...{ PORT: '0', PALIMPSEST_HOME: folder, PALIMPSEST_KEK: kek, LOG_LEVEL: 'error' },
-      ...{
-        DATABASE_URL: database.url,
-        REDIS_URL: given('TEST_REDIS_URL'),
-        EVENTSTORE_URL: given('TEST_EVENTSTORE_URL'),
-      },
+      PORT: '0',
+      PALIMPSEST_HOME: folder,
+      PALIMPSEST_KEK: kek,
+      LOG_LEVEL: 'error',
+      DATABASE_URL: database.url,
+      REDIS_URL: given('TEST_REDIS_URL'),
+      EVENTSTORE_URL: given('TEST_EVENTSTORE_URL'),
       ...env,
     },
   });

@@ -37,7 +37,11 @@ afterAll(async () => {
 });
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({
-  ...{ harness: 'native', name: 'Researcher', persona: 'Reads.', model: 'anthropic/m', provider: 'anthropic' },
+  harness: 'native',
+  name: 'Researcher',
+  persona: 'Reads.',
+  model: 'anthropic/m',
+  provider: 'anthropic',
   credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
   idempotencyKey: randomUUID(),
   ...more,
@@ -222,8 +226,13 @@ describe('W2 sealed-store single-copy', () => {
     const { data } = await carol.get('/v1/credentials');
     expect(data).toEqual([
       {
-        ...{ id: expect.stringMatching(/^cred_/) as string, provider: 'anthropic', mode: 'intake', type: 'api_key' },
-        ...{ usedBy: 3, createdAt: expect.any(String) as string, rotatedAt: expect.any(String) as string },
+        id: expect.stringMatching(/^cred_/) as string,
+        provider: 'anthropic',
+        mode: 'intake',
+        type: 'api_key',
+        usedBy: 3,
+        createdAt: expect.any(String) as string,
+        rotatedAt: expect.any(String) as string,
       },
     ]);
   });
@@ -345,7 +354,9 @@ describe('W5 idempotency', () => {
     expect(again.data).toEqual(first.data);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await countsOf(carol.userId)).toEqual({
-      ...{ agents: 1, credentials: 1, sealed: 1 },
+      agents: 1,
+      credentials: 1,
+      sealed: 1,
       events: ['agent.enrolled', 'agent.enrollment_replayed'],
     });
   });

@@ -79,8 +79,16 @@ describe('a ledger over REST', () => {
     const id = await filled(3);
     await ada.put(`/v1/scratchpads/${id}/content`, { content: 'the plan' });
     expect(await verify(id)).toMatchObject({
-      ...{ ok: true, entries: 3, audited: 3, unaudited: 0, repeated: 0, lost: [], mismatches: 0, mismatched: [] },
-      ...{ contentRevision: 1, contentSha256Matches: true },
+      ok: true,
+      entries: 3,
+      audited: 3,
+      unaudited: 0,
+      repeated: 0,
+      lost: [],
+      mismatches: 0,
+      mismatched: [],
+      contentRevision: 1,
+      contentSha256Matches: true,
     });
   });
 
@@ -94,9 +102,15 @@ describe('a ledger over REST', () => {
   it('has an entry audited whose writer died right after the push', async () => {
     const id = await filled(2);
     const died = {
-      ...{ id: newId('entry', new Date()), kind: 'note', content: 'last words', fields: {} },
-      ...{ author: { type: 'key', id: 'key_1' }, bytes: 10, at: new Date().toISOString() },
-      ...{ sha256: 'b3b5ef1ebd0b0ea7b4a50b0b4f7ea7c7', correlationId: randomUUID() },
+      id: newId('entry', new Date()),
+      kind: 'note',
+      content: 'last words',
+      fields: {},
+      author: { type: 'key', id: 'key_1' },
+      bytes: 10,
+      at: new Date().toISOString(),
+      sha256: 'b3b5ef1ebd0b0ea7b4a50b0b4f7ea7c7',
+      correlationId: randomUUID(),
     };
     await stack.redis.rpush(listKey(id), entryText(died));
     await stack.redis.sadd('scratchpads:touched', `${ada.userId}:${id}`);

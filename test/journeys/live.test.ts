@@ -197,8 +197,12 @@ describe('verifying the audit trail', () => {
     const lines = text.split('\n').filter(Boolean);
     const last = JSON.parse(lines.at(-1) ?? '') as { hash: string; position: string };
     expect(await verify(ada)).toEqual({
-      ...{ ok: true, complete: true, broken: null, events: lines.length },
-      ...{ hash: last.hash, position: last.position },
+      ok: true,
+      complete: true,
+      broken: null,
+      events: lines.length,
+      hash: last.hash,
+      position: last.position,
     });
     expect(await verify(ada, `?after=${last.position}`)).toMatchObject({ ok: true, events: 0, hash: last.hash });
   });

@@ -18,7 +18,11 @@ const newPad = async () => {
 };
 const newAgent = async (name: string) => {
   const enrolled = await ada.post('/v1/agents/enroll', {
-    ...{ harness: 'offline', name, model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+    harness: 'offline',
+    name,
+    model: 'm',
+    provider: 'anthropic',
+    idempotencyKey: randomUUID(),
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-a-tenant' },
   });
   return idIn((enrolled.data as { agent: unknown }).agent); // as agent.enroll declares

@@ -39,7 +39,11 @@ describe('palimpsest vault rotate', () => {
   it('moves an installation to a new key: credentials, personal text and API keys go on, without the earlier one', async () => {
     const ada = await stack.user('Ada');
     const enrolled = await ada.post('/v1/agents/enroll', {
-      ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+      harness: 'native',
+      name: 'Scout',
+      model: 'm',
+      provider: 'anthropic',
+      idempotencyKey: randomUUID(),
       credential: { mode: 'intake', type: 'api_key', value: 'sk-kept' },
     });
     const { id } = (enrolled.data as { agent: { id: string } }).agent; // as agent.enroll declares

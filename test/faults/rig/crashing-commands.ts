@@ -90,7 +90,11 @@ const alive = async (caller: Caller, sight: Sight, pad: Pad): Promise<string[]> 
 ];
 
 const enrollment = {
-  ...{ harness: 'native', name: 'Researcher', persona: null, model: 'anthropic/m', provider: 'anthropic' },
+  harness: 'native',
+  name: 'Researcher',
+  persona: null,
+  model: 'anthropic/m',
+  provider: 'anthropic',
   credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
 };
 const offlineAgent = { ...enrollment, harness: 'offline' };

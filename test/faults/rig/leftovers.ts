@@ -47,9 +47,15 @@ async function written({ admin }: Bench): Promise<Left> {
 
 /** An entry whose writer has not been heard of since. */
 const oldEntry = (content: string): Entry => ({
-  ...{ id: newId('entry', new Date()), kind: 'note', content, fields: {}, author: { type: 'key', id: 'key_1' } },
-  ...{ bytes: Buffer.byteLength(content), sha256: createHash('sha256').update(content).digest('hex') },
-  ...{ at: new Date(Date.now() - 60_000).toISOString(), correlationId: randomUUID() },
+  id: newId('entry', new Date()),
+  kind: 'note',
+  content,
+  fields: {},
+  author: { type: 'key', id: 'key_1' },
+  bytes: Buffer.byteLength(content),
+  sha256: createHash('sha256').update(content).digest('hex'),
+  at: new Date(Date.now() - 60_000).toISOString(),
+  correlationId: randomUUID(),
 });
 
 /** How often a ledger's stream says this. */
@@ -198,7 +204,10 @@ export const leftovers: readonly Leftover[] = [
       const enrolled: string[] = [];
       for (const value of ['sk-1', 'sk-2']) {
         const body = {
-          ...{ harness: 'native', name: 'Scout', model: 'anthropic/m', provider: 'anthropic' },
+          harness: 'native',
+          name: 'Scout',
+          model: 'anthropic/m',
+          provider: 'anthropic',
           credential: { mode: 'intake', type: 'api_key', value },
         };
         const { agent } = await caller.done<{ agent: { id: string } }>('POST', '/v1/agents/enroll', body);

@@ -136,8 +136,15 @@ const headOf = ([last, metaLast, metadata]: HeadRow): StoredHead => ({
 });
 
 const valuesOf = ({ position, stream, revision, id, type, json, created, data, metadata }: StoredEvent): unknown[] => [
-  ...[position, stream, revision === TOMBSTONE_REVISION ? TOMBSTONE_DIGITS : revision],
-  ...[Buffer.from(id, 'latin1'), type, json, created, data, metadata],
+  position,
+  stream,
+  revision === TOMBSTONE_REVISION ? TOMBSTONE_DIGITS : revision,
+  Buffer.from(id, 'latin1'),
+  type,
+  json,
+  created,
+  data,
+  metadata,
 ];
 
 const columnsOf = (events: readonly StoredEvent[]): Buffer[] => [
