@@ -1,9 +1,20 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** Written out, the literal says the same. What spreads under a condition stays: `...(given && { given })`. */
+const spreadOfLiteral = 'SpreadElement[argument.type=/^(ObjectExpression|ArrayExpression)$/]';
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'coverage/', '.palimpsest/'] },
   js.configs.recommended,
+  {
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: spreadOfLiteral, message: 'Write the members of the literal out instead of spreading it.' },
+      ],
+    },
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
