@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const fresh = await freshDatabase();
   await migrate({ url: fresh.url, kek, projections, log: quiet });
   const database = openDatabase({ url: fresh.url, kek, log: quiet });
-  const subjects = makePersonalDataKeys(database.system, kek);
+  const personalDataKeys = makePersonalDataKeys(database.system, kek);
   const events = new MemoryEventStore();
   const readModels = followWatermark(database, projections);
 
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       actor: { type: 'user' as const, id: ownerId },
       at: new Date().toISOString(),
     };
-    const made = encode(randomUUID(), event, metadata, await subjects.sealingKey(ownerId));
+    const made = encode(randomUUID(), event, metadata, await personalDataKeys.sealingKey(ownerId));
     return (await events.append(stream, 'any', [made])).position;
   }
 
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
   const projector = startProjector({
     url: fresh.url,
     events,
-    subjects,
+    personalDataKeys,
     projections,
     deferrable,
     log: { ...quiet, error: (fields, text) => console.error(text, fields) },

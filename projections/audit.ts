@@ -6,8 +6,8 @@ import { all, first, type ReadDb } from './kit/read-db.js';
 import { perRow, sql, type Sql } from './kit/sql.js';
 
 /**
- * The audit trail, queryable: every event of every tenant once, in the order of the log, chained by hash per tenant
- * (B3). `hash` is SHA-256 over the previous hash, the event's id, type, stream and revision, and the digest of its
+ * The audit trail, queryable: every event of every tenant once, in the order of the log, chained by hash per tenant.
+ * `hash` is SHA-256 over the previous hash, the event's id, type, stream and revision, and the digest of its
  * canonical data and metadata, joined by `|`; the first event's previous hash is empty.
  */
 export const audit = projection({

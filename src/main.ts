@@ -128,7 +128,10 @@ program
   .description('check an export of the audit trail, with nothing but the file: exit code 1 names what does not fit')
   .argument('<file>', 'what audit.export gave, one event a line; - for standard input')
   .option('--after <hash>', 'hash of the event before the first, for an export that begins in the middle')
-  .option('--head <hash>', 'hash that the chain must end with, as audit.verify told it: shows that nothing was cut off')
+  .option(
+    '--head <hash>',
+    'hash that the chain must end with, as audit.verify reported: shows that nothing was cut off',
+  )
   .option('--json', 'print the report as JSON')
   .action(async (file: string, options: { after?: string; head?: string; json?: boolean }) => {
     const { printVerification } = await import('./interfaces/cli/verify-export.js');

@@ -28,9 +28,9 @@ export type Closing = <Service extends { close(): Promise<void> }>(service: Serv
 export type Module = (bind: Bind, closing: Closing) => void;
 
 export interface Services {
-  get<Service>(token: Token<Service>): Promise<Service>;
+  readonly get: <Service>(token: Token<Service>) => Promise<Service>;
   /** Closes what was opened, last opened first, so that nothing loses what it stands on. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Loads modules. A service is made when it is first asked for; a later module may bind a token anew. */

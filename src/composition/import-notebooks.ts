@@ -30,7 +30,7 @@ export async function runImport(
     throw fault instanceof BackendUnavailable ? new StartupError('The Redis of the notebooks does not answer.') : fault;
   });
   try {
-    const counts = await importNotebooks({ notebooks, map, settings, dryRun, tell: report });
+    const counts = await importNotebooks({ notebooks, map, settings, dryRun, report });
     print(JSON.stringify({ ...counts, dryRun }));
     return counts.conflicts + counts.failed > 0 ? 1 : 0;
   } finally {

@@ -40,7 +40,7 @@ const enrolled = (agentId: string, credentialId: string): DomainEvent => ({
   },
 });
 
-/** The rows that these enrollments come to, read in batches of a size; times are told by which of them it was. */
+/** The rows that these enrollments come to, read in batches of a size; times are given by their order. */
 async function rowsOf(history: readonly (readonly [agentId: string, credentialId: string])[], batchSize: number) {
   const fresh = await freshDatabase();
   const { url } = fresh;
@@ -54,7 +54,15 @@ async function rowsOf(history: readonly (readonly [agentId: string, credentialId
     const { position } = await events.append(`agent-${agentId}`, 'none', [{ ...event, metadata }]);
     positions.push(String(position));
   }
-  const projector = startProjector({ url, events, subjects, projections, log: quiet, metrics: uncounted, batchSize });
+  const projector = startProjector({
+    url,
+    events,
+    personalDataKeys: subjects,
+    projections,
+    log: quiet,
+    metrics: uncounted,
+    batchSize,
+  });
   const agents = async () => (await database.system.run(sql`select id, position from agents`))[0]?.rows ?? [];
   await eventually(agents, ({ length }) => length === history.length);
   const [outcome] = await database.system.run(sql`

@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { url } = fresh;
   await migrate({ url, kek, projections, log: quiet });
   database = openDatabase({ url, kek, log: quiet });
-  projector = startProjector({ url, events, subjects, projections, log: quiet, metrics: uncounted });
+  projector = startProjector({ url, events, personalDataKeys: subjects, projections, log: quiet, metrics: uncounted });
   readModels = followWatermark(database, projections);
 });
 afterAll(async () => {
@@ -41,7 +41,7 @@ let count = 0;
 async function tell(ownerId: string, ...history: readonly DomainEvent[]): Promise<void> {
   let position = 0n;
   for (const event of history) {
-    const stream = `told-${(count += 1)}`;
+    const stream = `reported-${(count += 1)}`;
     ({ position } = await events.append(stream, 'none', [await stored(subjects, ownerId, event)]));
   }
   await expect(readModels.waitFor(position, 20_000)).resolves.toBe(true);

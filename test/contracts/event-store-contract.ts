@@ -287,7 +287,7 @@ export function describeEventLog(name: string, open: () => Promise<EventStore>):
   });
 }
 
-/** Follows a log and keeps what it is told. */
+/** Follows a log and keeps what it hears. */
 export function follow(log: EventStore, after: bigint | undefined, types?: readonly string[]) {
   const seen: StoredEvent[] = [];
   const caughtUp: bigint[] = [];

@@ -19,7 +19,7 @@ import { stored, threadCreated, threadDeleted, threadUpdated } from '../support/
 import { eventually } from '../support/eventually.js';
 
 const kek = Buffer.alloc(32, 1);
-const subjects = new MemoryPersonalDataKeys();
+const personalDataKeys = new MemoryPersonalDataKeys();
 
 let fresh: FreshDatabase;
 let database: Database;
@@ -29,7 +29,7 @@ let readModels: PostgresWatermark;
 const running: LeaderLease[] = [];
 
 const project = (projections: readonly Projection[] = [notes, trail], log: EventStore = events): LeaderLease => {
-  const needs = { url: fresh.url, events: log, subjects, projections, log: quiet, metrics: uncounted };
+  const needs = { url: fresh.url, events: log, personalDataKeys, projections, log: quiet, metrics: uncounted };
   const projector = startProjector({ ...needs, folder: notesFolder, batchSize: 50 });
   running.push(projector);
   return projector;
@@ -41,7 +41,7 @@ const migrated = (projections: readonly Projection[] = [notes, trail]) =>
 async function append(stream: string, ownerId: string, ...history: Parameters<typeof stored>[2][]): Promise<bigint> {
   let position = 0n;
   for (const event of history) {
-    ({ position } = await events.append(stream, 'any', [await stored(subjects, ownerId, event)]));
+    ({ position } = await events.append(stream, 'any', [await stored(personalDataKeys, ownerId, event)]));
   }
   return position;
 }
@@ -216,7 +216,7 @@ describe('an event that a read model cannot follow', () => {
   });
 
   it('is one of a type from the future, too', async () => {
-    const future = await stored(subjects, 'ann', threadCreated('note-1', 'ann'));
+    const future = await stored(personalDataKeys, 'ann', threadCreated('note-1', 'ann'));
     await events.append('thread-1', 'none', [{ ...future, type: 'thread.sublimated' }]);
     project();
     await reached(await createNotes(3, 2));

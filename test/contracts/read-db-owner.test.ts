@@ -50,7 +50,14 @@ describe('an owner who is no superuser', () => {
     await migrate({ url, kek, projections, log: quiet });
     await migrate({ url, kek, projections, log: quiet });
     const database = openDatabase({ url, kek, log: quiet });
-    const projector = startProjector({ url, events, subjects, projections, log: quiet, metrics: uncounted });
+    const projector = startProjector({
+      url,
+      events,
+      personalDataKeys: subjects,
+      projections,
+      log: quiet,
+      metrics: uncounted,
+    });
     const readModels = followWatermark(database, projections);
     const control = makeProjectionControl(database.system, events, projections);
 
@@ -74,7 +81,7 @@ describe('an owner who is no superuser', () => {
     await ordinary.drop();
   });
 
-  it('is told in one line when they may not make roles', async () => {
+  it('is reported in one line when they may not make roles', async () => {
     const ordinary = await ordinaryDatabase('nocreaterole');
     const { url } = ordinary;
     await expect(migrate({ url, kek, projections, log: quiet })).rejects.toThrow('may not make the roles');

@@ -158,7 +158,7 @@ describe('a sealed row', () => {
 });
 
 describe('enrollments that arrive together', () => {
-  it('are each sealed in their own place, and each told how it stands', async () => {
+  it('are each sealed in their own place, and each answered how it stands', async () => {
     const vault = vaultWith(makeKekRing(first));
     const ownerId = `user_${randomUUID()}`;
     const versions = Array.from({ length: 40 }, (_, n) => ({
@@ -169,10 +169,10 @@ describe('enrollments that arrive together', () => {
       n,
     }));
     await Promise.all(versions.map((version) => vault.stage(version, new Secret(`value ${version.n}`))));
-    const told = await Promise.all(versions.map((version) => vault.activate(version, BigInt(100 + version.n))));
+    const reported = await Promise.all(versions.map((version) => vault.activate(version, BigInt(100 + version.n))));
     for (const { n } of versions) {
       const previousVersionId = versions[n - 10]?.id;
-      expect(told[n]?.previousVersionId).toBe(previousVersionId);
+      expect(reported[n]?.previousVersionId).toBe(previousVersionId);
     }
     for (let n = 0; n < 10; n += 1) {
       expect((await vault.open(ownerId, `provider-${n}`))?.reveal()).toBe(`value ${30 + n}`);

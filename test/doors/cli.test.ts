@@ -71,8 +71,8 @@ describe('the command line', () => {
       [['agent', 'enroll', ...enrollment, '--credential.mode', 'reference'], 7, 'precondition_failed'],
     ];
     for (const [args, code, name] of cases) {
-      const told = await run(args);
-      expect([told.code, told.stdout, told.stderr.split(':')[0]]).toEqual([code, '', name]);
+      const reported = await run(args);
+      expect([reported.code, reported.stdout, reported.stderr.split(':')[0]]).toEqual([code, '', name]);
       const whole = await run([...args, '--json']);
       expect([whole.code, whole.stderr, json(whole.stdout).error?.code]).toEqual([code, '', name]);
     }
@@ -81,11 +81,11 @@ describe('the command line', () => {
   });
 
   it('names what it does not know, where that is a name', async () => {
-    const told = async (...args: readonly string[]) => (await run(args)).stderr.split('\n')[0];
-    expect(await told('thread', 'get', '--colour', 'red')).toBe("error: unknown option '--colour'");
-    expect(await told('thread', 'get', '--thread-di=x')).toContain("'--thread-di'");
-    expect(await told('thread', 'explode')).toBe("error: unknown command 'explode'");
-    expect(await told('thread', 'create', '--input', join(folder, 'missing'))).toContain('The file for --input');
+    const reported = async (...args: readonly string[]) => (await run(args)).stderr.split('\n')[0];
+    expect(await reported('thread', 'get', '--colour', 'red')).toBe("error: unknown option '--colour'");
+    expect(await reported('thread', 'get', '--thread-di=x')).toContain("'--thread-di'");
+    expect(await reported('thread', 'explode')).toBe("error: unknown command 'explode'");
+    expect(await reported('thread', 'create', '--input', join(folder, 'missing'))).toContain('The file for --input');
   });
 
   it('says in one line what is wrong with how it was called', async () => {
@@ -133,18 +133,21 @@ describe('a secret', () => {
     const file = join(folder, 'secret');
     writeFileSync(file, 'sk-from-a-file\n');
     const whole = JSON.stringify({
-      ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic' },
+      harness: 'native',
+      name: 'Scout',
+      model: 'm',
+      provider: 'anthropic',
       credential: { mode: 'intake', type: 'api_key', value: 'sk-in-the-input' },
     });
-    for (const told of [
+    for (const reported of [
       await run(['agent', 'enroll', ...intake, '--json'], 'sk-from-standard-input\n'),
       await run(['agent', 'enroll', ...intake, '--secret-file', file, '--json']),
       await run(['agent', 'enroll', '--input', '-', '--json'], whole),
     ]) {
-      expect([told.code, told.stderr]).toEqual([0, '']);
-      expect(json(told.stdout).data).toMatchObject({ result: 'enrolled', agent: { credentialMode: 'intake' } });
-      expect(told.stdout).not.toContain('sk-');
-      expect(told.commandLine).not.toContain('sk-');
+      expect([reported.code, reported.stderr]).toEqual([0, '']);
+      expect(json(reported.stdout).data).toMatchObject({ result: 'enrolled', agent: { credentialMode: 'intake' } });
+      expect(reported.stdout).not.toContain('sk-');
+      expect(reported.commandLine).not.toContain('sk-');
     }
   });
 
@@ -179,12 +182,12 @@ describe('a secret', () => {
   });
 
   it('that is empty or missing sends nothing', async () => {
-    for (const told of [
+    for (const reported of [
       await run(['agent', 'enroll', ...intake]),
       await run(['agent', 'enroll', ...intake, '--input', '-'], '{}'),
     ]) {
-      expect(told.code).toBe(2);
-      expect(told.stderr).toContain('credential.value');
+      expect(reported.code).toBe(2);
+      expect(reported.stderr).toContain('credential.value');
     }
   });
 });
@@ -223,7 +226,11 @@ describe('login', () => {
 describe('the envelope that the command line prints', () => {
   it('is what the API answers, byte for byte but for what each call is called', async () => {
     const body = {
-      ...{ harness: 'native', name: 'Twin', persona: null, model: 'm', provider: 'anthropic' },
+      harness: 'native',
+      name: 'Twin',
+      persona: null,
+      model: 'm',
+      provider: 'anthropic',
       credential: { mode: 'reference' },
     };
     await ada.post('/v1/agents/enroll', {

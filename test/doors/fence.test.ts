@@ -43,7 +43,10 @@ const bound = async (role: string) => {
   return stack.client((reply.data as { key: string }).key); // as key.create declares
 };
 const agentInput = (more: Fields = {}) => ({
-  ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic' },
+  harness: 'native',
+  name: 'Scout',
+  model: 'm',
+  provider: 'anthropic',
   credential: { mode: 'intake', type: 'api_key', value: 'sk-1' },
   ...more,
 });
@@ -118,7 +121,8 @@ const cases: Readonly<Record<string, () => Promise<Case>>> = {
   'scratchpad.entry.clear': async () => ({ input: { scratchpadId: await newPadWith('words') } }),
   'scratchpad.clear': async () => ({ input: { scratchpadId: await newPadWith('words') } }),
   update_scratchpad: async () => ({
-    ...{ input: { content: 'one' }, other: { content: 'two' } },
+    input: { content: 'one' },
+    other: { content: 'two' },
     client: await bound('supervisor'),
   }),
   append_scratchpad: async () => ({ input: { note: 'one' }, other: { note: 'two' }, client: await bound('worker') }),

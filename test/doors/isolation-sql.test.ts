@@ -24,8 +24,14 @@ async function startForgetful({ backends }: Stack, dbsOf: (database: Database) =
   const log = makeLogger({ level: 'silent' });
   const metrics = makeMetrics();
   const config = {
-    ...{ host: '127.0.0.1', port: 0, home: '', logLevel: 'silent' as const, keks: undefined },
-    ...{ eventstoreUrl: undefined, databaseUrl: undefined, redisUrl: undefined },
+    host: '127.0.0.1',
+    port: 0,
+    home: '',
+    logLevel: 'silent' as const,
+    keks: undefined,
+    eventstoreUrl: undefined,
+    databaseUrl: undefined,
+    redisUrl: undefined,
   };
   const forgetful = (database: Database): ReadDbs => {
     const dbs = dbsOf(database);
@@ -122,8 +128,11 @@ describe('with row-level security taken away as well', () => {
     await open.stop();
     expect(shown.sort()).toEqual([
       'message.list',
-      ...['scratchpad.get', 'scratchpad.list', 'scratchpad.resolve'],
-      ...['thread.get', 'thread.list'],
+      'scratchpad.get',
+      'scratchpad.list',
+      'scratchpad.resolve',
+      'thread.get',
+      'thread.list',
     ]);
   });
 });

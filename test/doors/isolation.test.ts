@@ -86,7 +86,11 @@ async function thingsOf(owner: Member): Promise<Ids> {
   const workspaceId = idIn((await owner.post('/v1/workspaces', { name: 'Team' })).data);
   await owner.post(`/v1/workspaces/${workspaceId}/members`, { memberId: carol.userId });
   const enrolled = await owner.post('/v1/agents/enroll', {
-    ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic', idempotencyKey: randomUUID() },
+    harness: 'native',
+    name: 'Scout',
+    model: 'm',
+    provider: 'anthropic',
+    idempotencyKey: randomUUID(),
     credential: { mode: 'intake', type: 'api_key', value: 'sk-of-a-tenant' },
   });
   const agentId = idIn((enrolled.data as { agent: unknown }).agent); // as agent.enroll declares
@@ -94,8 +98,17 @@ async function thingsOf(owner: Member): Promise<Ids> {
   const researchId = idIn((await owner.post('/v1/research', research)).data);
   const [credential] = (await owner.get('/v1/credentials')).data as unknown[];
   return {
-    ...{ userId: owner.userId, memberId: carol.userId, threadId, scratchpadId, messageId, keyId, workspaceId },
-    ...{ agentId, supervisorAgentId: agentId, credentialId: idIn(credential), researchId },
+    userId: owner.userId,
+    memberId: carol.userId,
+    threadId,
+    scratchpadId,
+    messageId,
+    keyId,
+    workspaceId,
+    agentId,
+    supervisorAgentId: agentId,
+    credentialId: idIn(credential),
+    researchId,
   };
 }
 
@@ -191,7 +204,7 @@ function expectOneNotFound(replies: readonly Awaited<ReturnType<typeof rpc>>[]):
   }
 }
 
-/** Tools are told by a header what they act on. */
+/** A header names what tools act on. */
 const tools = operations.filter(({ tool }) => tool);
 const toolInputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   append_scratchpad: { note: 'a note' },

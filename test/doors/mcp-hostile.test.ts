@@ -75,7 +75,9 @@ describe('hostile arguments', () => {
   ])('with %s are refused before they are a message', async (_, args, param) => {
     const answer = await post(stand.server.url, asArguments(args), bearer);
     expect([answer.status, parsed(answer.text).error?.code, parsed(answer.text).error?.data?.param]).toEqual([
-      ...[400, -32_700, param],
+      400,
+      -32_700,
+      param,
     ]);
   });
 });
@@ -183,8 +185,12 @@ describe('who is let in', () => {
     sendRaw(stand.server.port, [`${method} /mcp HTTP/1.1`, 'Connection: close', ...lines].join('\r\n'));
   const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
   const rest = [
-    ...['Authorization: Bearer plm_good', 'Content-Type: application/json'],
-    ...['Accept: application/json, text/event-stream', `Content-Length: ${message.length}`, '', message],
+    'Authorization: Bearer plm_good',
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    `Content-Length: ${message.length}`,
+    '',
+    message,
   ];
 
   it.each(['127.0.0.1', 'localhost:4700', 'LOCALHOST', '[::1]:80', 'agents.example', 'agents.example:443'])(
@@ -192,15 +198,17 @@ describe('who is let in', () => {
     async (host) => expect(await ask([`Host: ${host}`, ...rest])).toMatch(/^HTTP\/1\.1 200 /),
   );
   it.each([
-    ...['evil.example', 'localhost.evil.example', '127.0.0.1.nip.io', 'agents.example.', '127.0.0.1@evil.example'],
-    ...[
-      'evil.example#127.0.0.1',
-      'evil.example/127.0.0.1',
-      '0.0.0.0',
-      '169.254.169.254',
-      'agents.example, localhost',
-      '',
-    ],
+    'evil.example',
+    'localhost.evil.example',
+    '127.0.0.1.nip.io',
+    'agents.example.',
+    '127.0.0.1@evil.example',
+    'evil.example#127.0.0.1',
+    'evil.example/127.0.0.1',
+    '0.0.0.0',
+    '169.254.169.254',
+    'agents.example, localhost',
+    '',
   ])('not who calls it "%s"', async (host) => {
     const answer = await ask([`Host: ${host}`, ...rest]);
     expect(answer).toMatch(/^HTTP\/1\.1 (403|400) /);

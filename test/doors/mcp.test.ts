@@ -87,9 +87,20 @@ describe('the tools of an administrator', () => {
     const destroying = [...listed.values()].filter(({ annotations }) => annotations?.destructiveHint);
     expect(destroying.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
-        ...['user_erase', 'key_revoke', 'thread_update', 'thread_delete', 'message_delete', 'scratchpad_delete'],
-        ...['scratchpad_content_set', 'scratchpad_content_clear', 'scratchpad_entry_clear', 'scratchpad_clear'],
-        ...['agent_enroll', 'credential_delete', 'update_scratchpad', 'workspace_member_remove'],
+        'user_erase',
+        'key_revoke',
+        'thread_update',
+        'thread_delete',
+        'message_delete',
+        'scratchpad_delete',
+        'scratchpad_content_set',
+        'scratchpad_content_clear',
+        'scratchpad_entry_clear',
+        'scratchpad_clear',
+        'agent_enroll',
+        'credential_delete',
+        'update_scratchpad',
+        'workspace_member_remove',
         'research_cancel',
       ]),
     );
@@ -295,7 +306,9 @@ describe('what a call answers', () => {
     const { text, data } = await mcp.call('read_scratchpad');
     expect(text.length).toBeLessThan(100_200);
     expect([text.includes('the plan'), text.includes('left out here'), text.endsWith('the last word')]).toEqual([
-      ...[true, true, true],
+      true,
+      true,
+      true,
     ]);
     expect((data as { text: string }).text.length).toBeGreaterThan(200_000);
     await mcp.close();

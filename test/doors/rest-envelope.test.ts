@@ -178,17 +178,17 @@ describe('a caller without a good key', () => {
     { 'x-api-key': 'plm_bad' },
     { authorization: 'Bearer plm_good', 'x-api-key': 'plm_bad' },
   ];
-  it.each(keys)('is told the same with %p', async (headers) => {
+  it.each(keys)('gets the same answer with %p', async (headers) => {
     const response = await fetch(`${stand.server.url}/v1/notes`, { headers: { ...headers, 'x-correlation-id': uuid } });
     const error = { code: 'authentication_failed', message: refuse('authentication_failed').message, retryable: false };
     expect([response.status, await response.json()]).toEqual([401, { error, correlationId: uuid }]);
   });
-  it('is told so before anything about the request', async () => {
+  it('is refused before anything about the request is read', async () => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${stand.server.url}/v1/notes`, { method: 'POST', headers, body: '{"a":1,"a":2}' });
     expect(response.status).toBe(401);
   });
-  it('that lacks the scope is told so before anything about the request', async () => {
+  it('that lacks the scope is refused before anything about the request is read', async () => {
     const headers = { authorization: `Bearer ${poorKey}` };
     expect((await call('/v1/notes', { method: 'POST', headers, body: '{"a":1,"a":2}' })).status).toBe(403);
   });

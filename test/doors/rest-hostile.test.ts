@@ -25,7 +25,7 @@ describe('a hostile body', () => {
     expect(answer.text.length).toBeLessThan(4_096);
     expect(stand.ran.length).toBe(before);
   });
-  it('with 19 digits is told to send a string', async () => {
+  it('with 19 digits is asked to send a string', async () => {
     const answer = await call('/v1/notes', { method: 'POST', body: '{"title":"a","count":1234567890123456789}' });
     expect(parsed(answer).error?.issues?.[0]?.rule).toContain('send it as a string');
   });
@@ -115,7 +115,7 @@ describe('a hostile request', () => {
     expect([answer.status, parsed(answer).error?.param]).toEqual([status, param]);
     expect(stand.ran.length).toBe(before);
   });
-  it('a position that is not reached is told to come back', async () => {
+  it('a position that is not reached is asked to come back', async () => {
     const answer = await call('/v1/notes', { headers: { 'palimpsest-min-position': '11' } });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
   });

@@ -172,7 +172,7 @@ describe('a server that stops', () => {
 });
 
 describe('a port that is taken', () => {
-  it('is told by the code of the system', async () => {
+  it('is named by the code of the system', async () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const needs = { doors: [], log, checks: {}, exposition: makeMetrics() };
     await expect(startHttpServer(needs, { host: '127.0.0.1', port: stand.server.port })).rejects.toMatchObject({

@@ -87,9 +87,13 @@ describe('the client', () => {
     for (let n = 0; n < 5; n += 1) ids.push((await there.threads.create({}, { respondAsync: true })).id);
     const own = await there.threads.list({ limit: 5 }).page();
     expect(own.items.map(({ id }) => id)).toEqual([...ids].reverse());
-    const told = await there.threads.create({}, { respondAsync: true }).withMeta();
-    const reader = new Palimpsest({ url: stack.url, apiKey, ...(told.position && { position: told.position }) });
-    expect((await reader.threads.get(told.data.id)).id).toBe(told.data.id);
+    const reported = await there.threads.create({}, { respondAsync: true }).withMeta();
+    const reader = new Palimpsest({
+      url: stack.url,
+      apiKey,
+      ...(reported.position && { position: reported.position }),
+    });
+    expect((await reader.threads.get(reported.data.id)).id).toBe(reported.data.id);
     await other.stop();
   });
 
@@ -143,9 +147,9 @@ describe('who follows a scratchpad', () => {
     const following = shaky.scratchpads.events(id, { lastEventId: '0' });
     const heard: unknown[] = [];
     await client.scratchpads.entries.append(id, { content: 'entry 1' });
-    for await (const told of following) {
-      if (told.event !== 'scratchpad.entry_appended') continue;
-      heard.push(told.data.content);
+    for await (const reported of following) {
+      if (reported.event !== 'scratchpad.entry_appended') continue;
+      heard.push(reported.data.content);
       if (heard.length === 5) {
         await client.scratchpads.delete(id);
         continue;
@@ -157,7 +161,7 @@ describe('who follows a scratchpad', () => {
     expect(following.endReason).toBe('deleted');
   });
 
-  it('goes on at another process when the one that told stops', async () => {
+  it('goes on at another process when the one it followed stops', async () => {
     const { id } = await newPad();
     const other = await stack.another('api');
     const moving = await startTcpProxy({ host: '127.0.0.1', port: Number(new URL(other.url).port) });

@@ -66,7 +66,7 @@ describe('server-sent events', () => {
     expect([reply.status, reply.code]).toEqual([400, 'validation_failed']);
   });
 
-  it('go on at another process after what the first one told, without gap or repeat', async () => {
+  it('go on at another process after the events of the first one, without gap or repeat', async () => {
     const other = await stack.another('api');
     const pad = await newPad();
     const first = await follow(pad);
@@ -77,8 +77,8 @@ describe('server-sent events', () => {
     await append(pad, 'three');
     const second = await follow(pad, { 'last-event-id': first.lastId() ?? '' }, other.url);
     await append(pad, 'four');
-    const told = await second.take(3);
-    expect(told.map(({ data }) => data['content'])).toEqual(['two', 'three', 'four']);
+    const reported = await second.take(3);
+    expect(reported.map(({ data }) => data['content'])).toEqual(['two', 'three', 'four']);
     await second.close();
     await other.stop();
   });
@@ -95,7 +95,7 @@ describe('server-sent events', () => {
 
   it('beat at least every 15 s while nothing happens', async () => {
     const pad = await newPad();
-    jest.useFakeTimers({ doNotFake: allButIntervals });
+    jest.useFakeTimers({ doNotFake: [...allButIntervals] });
     const events = await follow(pad);
     jest.advanceTimersByTime(15_000);
     jest.useRealTimers();
@@ -156,9 +156,16 @@ describe('server-sent events', () => {
 });
 
 const allButIntervals = [
-  ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
-  ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
-];
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;
 
 /** Has asked for the events, and takes none of them from the socket. */
 async function sleepingReader(pad: string): Promise<IncomingMessage> {

@@ -44,7 +44,7 @@ async function lifeOf(caller: Caller, history: History, random: Random): Promise
         body: { content },
       });
       if (answer.status === 201) history.appended(pad.id, content, answer);
-      // It goes on a little after it was told that there is no such pad.
+      // It goes on a little after the answer that there is no such pad.
       const deleted = history.deletions.get(pad.id);
       if (answer.status === 404 && deleted !== undefined && answer.begun > deleted + 300) return;
       if (answer.status !== 201) await pause(5);
@@ -103,7 +103,7 @@ describe('deletes under live appends', () => {
   );
 
   it(
-    'stay deleted, and what the living lost is told, though Redis loses the tail of what it had written',
+    'stay deleted, and what the living lost is reported, though Redis loses the tail of what it had written',
     () =>
       withSeed(async (random) => {
         const { caller } = await newPerson(api(), 'Grace');
@@ -124,7 +124,7 @@ describe('deletes under live appends', () => {
             cuts += 1;
             await site.redis.loseTail(random.between(1, 4_000));
             await site.redis.start();
-            // Who was told that an entry is kept may send it again all the same, and then it must be.
+            // A writer with the answer that an entry is kept may send it again all the same, and then it must be.
             sentAgain.clear();
             for (const [content, key] of sent) if (random.next() < 0.5) sentAgain.add(await write(content, key));
           },
@@ -138,7 +138,7 @@ describe('deletes under live appends', () => {
           60_000,
         );
         await eventually(
-          () => untold(caller, kept.id, living),
+          () => unrecorded(caller, kept.id, living),
           (faults) => faults.length === 0,
           60_000,
         );
@@ -181,8 +181,8 @@ describe('deletes under live appends', () => {
   }, 240_000);
 });
 
-/** Acknowledged entries of a living pad that are neither there nor told to be lost; an index that two were given in silence. */
-async function untold(caller: Caller, scratchpadId: string, { appends }: History): Promise<readonly string[]> {
+/** Acknowledged entries of a living pad that are neither there nor asked to be lost; an index that two were given in silence. */
+async function unrecorded(caller: Caller, scratchpadId: string, { appends }: History): Promise<readonly string[]> {
   const there = new Map((await listed(caller, scratchpadId)).map((entry) => [entry.id, entry]));
   const lost = (await audited(caller, `scratchpad_ledger-${scratchpadId}`))
     .filter(({ type }) => type === 'scratchpad.entries_lost')
@@ -192,6 +192,6 @@ async function untold(caller: Caller, scratchpadId: string, { appends }: History
     ...repeated([...there.values()]),
     ...appends
       .filter(({ id, index }) => there.get(id)?.index !== index && !isLost(index))
-      .map(({ content, index }) => `${content} (${index}) is neither there nor told to be lost`),
+      .map(({ content, index }) => `${content} (${index}) is neither there nor asked to be lost`),
   ];
 }

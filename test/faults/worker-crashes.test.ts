@@ -64,9 +64,9 @@ describe('what is half done', () => {
   it('is finished by the worker, by way of every effect that is named here and by no other', async () => {
     const tracer = await site.program('worker', { PALIMPSEST_CRASH_AT: 'trace' });
     await areFinished(await leave(leftovers));
-    const told = [...tracer.errors.matchAll(/^crash point after:(\S+)$/gm)].map(([, effect]) => effect ?? '');
+    const reported = [...tracer.errors.matchAll(/^crash point after:(\S+)$/gm)].map(([, effect]) => effect ?? '');
     await tracer.stop();
-    expect([...new Set(told)].sort()).toEqual([...effects, purged].sort());
+    expect([...new Set(reported)].sort()).toEqual([...effects, purged].sort());
   }, 240_000);
 
   it('is finished once, though the worker dies at one effect after the other', async () => {

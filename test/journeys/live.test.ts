@@ -55,11 +55,11 @@ describe('a team that follows one scratchpad', () => {
       await Promise.all(Array.from({ length: 20 }, () => ada.post(pathOf(pad, 'entries'), { content: 'entry' })));
     }
     const all = await follow(pad, stack.url, '1');
-    const told = await all.take(800);
+    const reported = await all.take(800);
     await all.close();
     for (const place of [0, 1, 399, 650, 798]) {
-      const events = await follow(pad, stack.url, told[place]?.id);
-      expect((await events.take(1))[0]?.id).toBe(told[place + 1]?.id);
+      const events = await follow(pad, stack.url, reported[place]?.id);
+      expect((await events.take(1))[0]?.id).toBe(reported[place + 1]?.id);
       await events.close();
     }
   });
@@ -100,12 +100,12 @@ describe('the history of a scratchpad', () => {
     await ada.post(pathOf(pad, 'entries'), { content: 'one' });
     await ada.put(pathOf(pad, 'content'), { content: 'plan' });
     const events = await follow(pad, stack.url, '0');
-    const told = (await events.take(2)).map(({ id }) => id);
+    const reported = (await events.take(2)).map(({ id }) => id);
     await events.close();
     const history = (await ada.get(`${pathOf(pad, 'history')}?order=asc`)).data as Done[];
-    expect(history.slice(1).map(({ position }) => position)).toEqual(told);
+    expect(history.slice(1).map(({ position }) => position)).toEqual(reported);
     const trail = (await ada.get(`/v1/audit/events?stream=scratchpad_ledger-${pad}`)).data as Done[];
-    expect(trail.map(({ position }) => position)).toEqual(told.slice(0, 1));
+    expect(trail.map(({ position }) => position)).toEqual(reported.slice(0, 1));
   });
 
   it('pages without gap or repeat, newest first', async () => {
@@ -147,20 +147,20 @@ describe('following the audit trail', () => {
     const events = await open(ada.key);
     await bob.post('/v1/threads', { title: 'his' });
     const threadId = idIn((await ada.post('/v1/threads', { title: 'hers' })).data);
-    const [told] = await events.take(1);
+    const [reported] = await events.take(1);
     await events.close();
-    expect(told).toMatchObject({ event: 'thread.created', data: { data: { title: 'hers', threadId } } });
+    expect(reported).toMatchObject({ event: 'thread.created', data: { data: { title: 'hers', threadId } } });
     const [listed] = (await ada.get(`/v1/audit/events?stream=thread-${threadId}`)).data as unknown[];
-    expect(told?.data).toEqual(listed);
+    expect(reported?.data).toEqual(listed);
   });
 
   it('goes on after any event without gap or repeat', async () => {
     const listed = (await ada.get('/v1/audit/events?order=asc&limit=100')).data as Done[];
     for (const place of [0, 3, 7]) {
       const events = await open(ada.key, '', listed[place]?.position);
-      const told = await events.take(5);
+      const reported = await events.take(5);
       await events.close();
-      expect(told.map(({ id }) => id)).toEqual(listed.slice(place + 1, place + 6).map(({ position }) => position));
+      expect(reported.map(({ id }) => id)).toEqual(listed.slice(place + 1, place + 6).map(({ position }) => position));
     }
   });
 
@@ -178,10 +178,10 @@ describe('following the audit trail', () => {
     const events = await open(auditor, '?type=thread.created');
     await ada.post('/v1/threads', { title: 'secret of Ada' });
     await bob.post('/v1/threads', { title: 'secret of Bob' });
-    const told = await events.take(2);
+    const reported = await events.take(2);
     await events.close();
-    expect(told.map(({ data }) => data['ownerId'])).toEqual([ada.userId, bob.userId]);
-    expect(JSON.stringify(told)).not.toContain('secret of');
+    expect(reported.map(({ data }) => data['ownerId'])).toEqual([ada.userId, bob.userId]);
+    expect(JSON.stringify(reported)).not.toContain('secret of');
   });
 
   it("is refused where it names another tenant's", async () =>

@@ -106,7 +106,7 @@ describe('a supervisor and two agents that share a scratchpad over MCP', () => {
     for (const mcp of [elsewhere, here]) await mcp.close();
   });
 
-  it('is told what is missing when no scratchpad is bound', async () => {
+  it('learns what is missing when no scratchpad is bound', async () => {
     const mcp = await mcpClient(stack.url, ada.key);
     const { code, data } = await mcp.call('read_scratchpad');
     expect([code, data]).toEqual([

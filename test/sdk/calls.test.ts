@@ -30,7 +30,12 @@ describe('a call', () => {
     const client = await clientOf([success(pad, { position: '41', replayed: true, charge: { micros: 2000 } })]);
     expect(await client.scratchpads.create({ threadId: 't' })).toEqual(pad);
     expect(await client.scratchpads.create({ threadId: 't' }).withMeta()).toEqual({
-      ...{ data: pad, correlationId, position: '41', replayed: true, etag: undefined, chargeMicros: 2000 },
+      data: pad,
+      correlationId,
+      position: '41',
+      replayed: true,
+      etag: undefined,
+      chargeMicros: 2000,
     });
   });
 
@@ -50,12 +55,19 @@ describe('a call', () => {
   it('says its options as headers', async () => {
     const client = await clientOf([success(pad)]);
     await client.scratchpads.content.set('sp_1', 'text', {
-      ...{ ifMatch: 7, idempotencyKey: correlationId, correlationId, respondAsync: true, scratchpad: 'sp_2' },
+      ifMatch: 7,
+      idempotencyKey: correlationId,
+      correlationId,
+      respondAsync: true,
+      scratchpad: 'sp_2',
     });
     await client.scratchpads.content.set('sp_1', '', { ifMatch: '"r8"' });
     expect(server.came[0]?.headers).toMatchObject({
-      ...{ 'if-match': '"r7"', 'idempotency-key': correlationId, 'x-correlation-id': correlationId },
-      ...{ prefer: 'respond-async', 'palimpsest-scratchpad': 'sp_2' },
+      'if-match': '"r7"',
+      'idempotency-key': correlationId,
+      'x-correlation-id': correlationId,
+      prefer: 'respond-async',
+      'palimpsest-scratchpad': 'sp_2',
     });
     expect(server.came[1]?.headers['if-match']).toBe('"r8"');
     expect(server.came[1]?.body).toBe('{"content":""}');
@@ -217,7 +229,7 @@ describe('a client', () => {
     });
     const errors = [await errorOf(client.me.get()), await errorOf(client.me.get()), await errorOf(client.me.get())];
     const call = client.me.get();
-    await call.catch(() => undefined); // That it fails was told above; here only its end is waited for.
+    await call.catch(() => undefined); // That it fails was reported above; here only its end is waited for.
     for (const shown of [client, ...errors, call, client.threads.list(), client.audit.export()]) {
       for (const text of [inspect(shown), inspect(shown, { showHidden: true, depth: 9 }), JSON.stringify(shown)]) {
         expect(text).not.toContain('verySecret');

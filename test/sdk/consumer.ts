@@ -27,15 +27,18 @@ export async function program(client: Palimpsest): Promise<void> {
     is<string>(words);
     is<{ type: string; id: string }>(author);
   }
-  for await (const told of client.scratchpads.events(scratchpad.id, { lastEventId: '0' })) {
-    if (told.event === 'scratchpad.content_set') is<number>(told.data.revision);
+  for await (const reported of client.scratchpads.events(scratchpad.id, { lastEventId: '0' })) {
+    if (reported.event === 'scratchpad.content_set') is<number>(reported.data.revision);
     // @ts-expect-error There is no such event.
-    if (told.event === 'scratchpad.burnt') return;
+    if (reported.event === 'scratchpad.burnt') return;
   }
   for await (const { position, hash } of client.audit.export()) is<string>(position + hash);
 
   await client.agents.enroll({
-    ...{ harness: 'native', name: 'Scout', model: 'm', provider: 'anthropic' },
+    harness: 'native',
+    name: 'Scout',
+    model: 'm',
+    provider: 'anthropic',
     credential: { mode: 'intake', type: 'api_key', value: 'sk' },
   });
   is<boolean>((await client.workspaces.members.remove('ws_1', 'user_1')).removed);

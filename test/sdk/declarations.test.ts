@@ -26,7 +26,12 @@ describe('the declarations that are shipped', () => {
     () => {
       copyFileSync(join(__dirname, 'consumer.ts'), join(folder, 'consumer.ts'));
       const compilerOptions = {
-        ...{ strict: true, noEmit: true, module: 'node20', target: 'es2023', lib: ['es2023', 'dom'], types: [] },
+        strict: true,
+        noEmit: true,
+        module: 'node20',
+        target: 'es2023',
+        lib: ['es2023', 'dom'],
+        types: [],
         exactOptionalPropertyTypes: true,
       };
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));

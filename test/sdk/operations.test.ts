@@ -12,7 +12,7 @@ const answers = {
   query: success({ id: 'x' }),
   list: success([{ id: 'x' }], { page: { nextCursor: null } }),
   stream: text(200, '{"id":"x"}\n'),
-  events: events(['id: 7\nevent: told\ndata: {}', 'event: done\ndata: {"reason":"deleted"}'], 'end'),
+  events: events(['id: 7\nevent: reported\ndata: {}', 'event: done\ndata: {"reason":"deleted"}'], 'end'),
 };
 
 type Method = (...args: unknown[]) => PromiseLike<unknown> | AsyncIterable<unknown>;

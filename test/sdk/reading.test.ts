@@ -53,7 +53,7 @@ describe('a list', () => {
 });
 
 describe('an export', () => {
-  it('is told line by line', async () => {
+  it('is reported line by line', async () => {
     const client = await clientOf([text(200, '{"position":"1"}\n{"position":"2"}\n')]);
     const positions = [];
     for await (const { position } of client.audit.export({ type: 'thread.created' })) positions.push(position);
@@ -73,7 +73,7 @@ describe('an export', () => {
 });
 
 const begin = 'retry: 1000\nid: 10';
-const told = (id: number) => `id: ${id}\nevent: scratchpad.content_set\ndata: {"revision":${id}}`;
+const reported = (id: number) => `id: ${id}\nevent: scratchpad.content_set\ndata: {"revision":${id}}`;
 const done = (reason: string) => `event: done\ndata: {"reason":"${reason}"}`;
 
 async function idsOf(following: AsyncIterable<{ readonly id: string }>): Promise<readonly string[]> {
@@ -85,12 +85,12 @@ async function idsOf(following: AsyncIterable<{ readonly id: string }>): Promise
 describe('what is followed', () => {
   it('goes on after the last event, whatever cut it, until there can be no more', async () => {
     const client = await clientOf([
-      events([begin, ': still here', told(11), told(12)], 'break'),
+      events([begin, ': still here', reported(11), reported(12)], 'break'),
       refusal(503, { code: 'unavailable', retryable: true }, { 'retry-after': '0' }),
       cut,
-      events(['retry: 1000\nid: 12', told(13)], 'end'),
-      events([told(14), done('server_stopping')], 'end'),
-      events([told(15), done('deleted'), told(16)], 'silence'),
+      events(['retry: 1000\nid: 12', reported(13)], 'end'),
+      events([reported(14), done('server_stopping')], 'end'),
+      events([reported(15), done('deleted'), reported(16)], 'silence'),
     ]);
     const following = client.scratchpads.events('sp_1');
     expect(await idsOf(following)).toEqual(['11', '12', '13', '14', '15']);
@@ -101,17 +101,17 @@ describe('what is followed', () => {
   });
 
   it('resumes where it began when it was cut before the first event', async () => {
-    const client = await clientOf([events([begin], 'break'), events([told(11), done('deleted')], 'end')]);
+    const client = await clientOf([events([begin], 'break'), events([reported(11), done('deleted')], 'end')]);
     expect(await idsOf(client.scratchpads.events('sp_1'))).toEqual(['11']);
     expect(lines()[1]).toBe('GET /v1/scratchpads/sp_1/events?lastEventId=10');
   });
 
   it('is connected again when nothing is heard for too long', async () => {
-    const client = await clientOf([events([begin], 'silence'), events([told(11), done('deleted')], 'end')]);
+    const client = await clientOf([events([begin], 'silence'), events([reported(11), done('deleted')], 'end')]);
     expect(await idsOf(client.scratchpads.events('sp_1', {}, { timeoutMs: 30 }))).toEqual(['11']);
   });
 
-  it('begins where it is told to', async () => {
+  it('begins where it is asked to', async () => {
     const client = await clientOf([events([done('deleted')], 'end')]);
     await idsOf(client.scratchpads.events('sp_1', { lastEventId: '0' }));
     expect(lines()).toEqual(['GET /v1/scratchpads/sp_1/events?lastEventId=0']);
@@ -119,7 +119,7 @@ describe('what is followed', () => {
 
   it('throws a refusal, also a later one', async () => {
     const gone = refusal(404, { code: 'not_found' });
-    const client = await clientOf([events([told(11)], 'break'), gone]);
+    const client = await clientOf([events([reported(11)], 'break'), gone]);
     await expect(idsOf(client.scratchpads.events('sp_1'))).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -132,7 +132,7 @@ describe('what is followed', () => {
 
   it('ends with the signal of whoever follows, while it waits', async () => {
     const leaving = new AbortController();
-    const client = await clientOf([events([begin, told(11)], 'silence')]);
+    const client = await clientOf([events([begin, reported(11)], 'silence')]);
     const following = client.scratchpads.events('sp_1', {}, { signal: leaving.signal });
     const reading = (async () => {
       for await (const { id } of following) {
@@ -150,7 +150,8 @@ describe('the wait before a retry', () => {
     server = await startScriptServer(cut);
   });
   const policy = { retries: 3, maxDelayMs: 10_000 };
-  const fault = (told: object = {}) => new PalimpsestError('', { code: 'unavailable', retryable: true, ...told });
+  const fault = (reported: object = {}) =>
+    new PalimpsestError('', { code: 'unavailable', retryable: true, ...reported });
 
   it('doubles, somewhat at random, up to a bound', () => {
     expect(backoff(1, 10_000)).toBeGreaterThanOrEqual(50);

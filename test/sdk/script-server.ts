@@ -53,7 +53,8 @@ const json = (status: number, body: unknown, headers: Headings): Answer => {
 export const correlationId = '3f0b8f0e-7b8e-4c6a-9d52-0f6d2b0c8a11';
 
 /** A success in the envelope's form. */
-export const success = (data: unknown, told: object = {}): Answer => json(200, { data, correlationId, ...told }, {});
+export const success = (data: unknown, reported: object = {}): Answer =>
+  json(200, { data, correlationId, ...reported }, {});
 
 /** A refusal in the envelope's form. */
 export const refusal = (status: number, error: object, headers: Headings = {}): Answer =>

@@ -12,7 +12,7 @@ interface JestSettings {
   readonly testPathPatterns: { toExecutor(options: { rootDir: string }): { isMatch(path: string): boolean } };
 }
 
-/** What the whole run of tests uses, told to the suites as TEST_DATABASE_URL, TEST_REDIS_URL and TEST_EVENTSTORE_URL. */
+/** What the whole run of tests uses, asked to the suites as TEST_DATABASE_URL, TEST_REDIS_URL and TEST_EVENTSTORE_URL. */
 export interface Stack {
   readonly databaseUrl: string;
   readonly redisUrl: string;

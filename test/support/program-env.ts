@@ -1,6 +1,6 @@
 import type { Backends } from '../../src/composition/tokens.js';
 
-/** What a process of the product must be told to run on these backends. */
+/** What a process of the product must be asked to run on these backends. */
 export const envOf = ({ databaseUrl, eventstoreUrl, redisUrl, keks }: Backends): Readonly<Record<string, string>> => ({
   DATABASE_URL: databaseUrl,
   EVENTSTORE_URL: eventstoreUrl,

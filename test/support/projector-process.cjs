@@ -14,14 +14,14 @@ const [, , url, historyFile, batchSize] = process.argv;
 const kek = Buffer.alloc(32, 1);
 const log = { info() {}, warn() {}, error() {} };
 const events = new MemoryEventStore();
-const subjects = makePersonalDataKeys(openDatabase({ url, kek, log }).system, kek);
+const personalDataKeys = makePersonalDataKeys(openDatabase({ url, kek, log }).system, kek);
 
 async function main() {
   // The same history in the same order has the same positions in every process.
   for (const { stream, event } of JSON.parse(readFileSync(historyFile, 'utf8')))
     await events.append(stream, 'any', [event]);
   const metrics = { count() {}, observe() {} };
-  startProjector({ url, events, subjects, projections, log, metrics, batchSize: Number(batchSize) });
+  startProjector({ url, events, personalDataKeys, projections, log, metrics, batchSize: Number(batchSize) });
 }
 
 void main();

@@ -45,7 +45,7 @@ export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): 
   const eventstore = await startEventStore({ databaseUrl: database.url });
   const redisUrl = ownRedisUrl ?? redisOfThisWorker();
   const redis = new Redis(redisUrl);
-  redis.on('error', () => undefined); // It may be killed on purpose; whoever asks it something is told.
+  redis.on('error', () => undefined); // It may be killed on purpose; whoever asks it something is reported.
   await redis.flushdb();
   const home = mkdtempSync(join(tmpdir(), 'palimpsest-journey-'));
   const backends = {

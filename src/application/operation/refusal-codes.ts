@@ -18,7 +18,7 @@ export function codesOf(operation: Operation): ReadonlySet<RefusalCode> {
   ]);
 }
 
-/** Where the codes of an operation are closed, a "no" beyond them fails closed; when to try again is still told. */
+/** Where the codes of an operation are closed, a "no" beyond them fails closed; when to try again is still reported. */
 export const withinCodes = (operation: Operation, refusal: Refusal): Refusal =>
   operation.codes !== 'closed' || codesOf(operation).has(refusal.refused)
     ? refusal

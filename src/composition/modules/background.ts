@@ -23,8 +23,8 @@ export const background: Module = (bind, closing) => {
   bind(
     T.projector,
     [T.backends, T.eventStore, T.personalDataKeys, T.metrics, T.logger],
-    ({ databaseUrl: url }, events, subjects, metrics, log) =>
-      closing(startProjector({ url, events, subjects, projections, deferrable, metrics, log })),
+    ({ databaseUrl: url }, events, personalDataKeys, metrics, log) =>
+      closing(startProjector({ url, events, personalDataKeys, projections, deferrable, metrics, log })),
   );
   bind(
     T.reactions,

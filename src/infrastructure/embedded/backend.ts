@@ -15,7 +15,7 @@ export interface BackendNeeds {
   readonly place: Place;
   readonly keeper: Keeper;
   readonly log: (line: string) => void;
-  /** Told once when a backend ended and could not be brought back. */
+  /** Reported once when a backend ended and could not be brought back. */
   readonly onLost: (error: StartupError) => void;
 }
 

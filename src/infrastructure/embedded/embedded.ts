@@ -17,9 +17,9 @@ export interface EmbeddedOptions {
   readonly need: { readonly postgres: boolean; readonly redis: boolean; readonly eventstore: boolean };
   /** The event store keeps its events here when Postgres is not embedded. */
   readonly databaseUrl?: string | undefined;
-  /** Told, one line each, of what takes time or goes wrong. */
+  /** Reported, one line each, of what takes time or goes wrong. */
   readonly log: (line: string) => void;
-  /** Told when a backend died and could not be brought back. By default the line is logged and the process ends with 1. */
+  /** Reported when a backend died and could not be brought back. By default the line is logged and the process ends with 1. */
   readonly onLost?: (error: StartupError) => void;
   /** The home is removed once everything has ended, however it ended. */
   readonly throwAway?: boolean;
@@ -87,7 +87,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** Like Promise.all, but an error is only told once nothing is under way any more, so that a stop reaches everything. */
+/** Like Promise.all, but an error is only reported once nothing is under way any more, so that a stop reaches everything. */
 async function allOrFirstError<T>(promises: readonly [T, T]): Promise<[Awaited<T>, Awaited<T>]> {
   await Promise.allSettled(promises);
   return [await promises[0], await promises[1]];

@@ -1,7 +1,7 @@
 import { startEmbedded } from './embedded.js';
 import { runEventStoreProcess, type Database, type Environment } from './eventstore/process.js';
 
-/** Where clients look for an event store unless told otherwise. */
+/** Where clients look for an event store unless another address is given. */
 const USUAL_PORT = '2113';
 
 /** What the command line says; each wins over the variable of the environment that it is an option for. */

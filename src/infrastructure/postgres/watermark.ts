@@ -17,7 +17,7 @@ export interface PostgresWatermark extends Watermark {
 
 interface Waiter {
   readonly position: bigint;
-  readonly resolve: (reached: boolean) => void;
+  readonly resolve: (isReached: boolean) => void;
 }
 
 /** Follows how far the read models are, whichever process projects them. */
@@ -40,13 +40,13 @@ export function followWatermark(
     }
   }
 
-  function finish(waiter: Waiter, reached: boolean): void {
+  function finish(waiter: Waiter, isReached: boolean): void {
     if (!waiters.delete(waiter)) return;
     if (waiters.size === 0) {
       clearInterval(timer);
       timer = undefined;
     }
-    waiter.resolve(reached);
+    waiter.resolve(isReached);
   }
 
   function listen(): Promise<Client> {

@@ -36,8 +36,8 @@ export interface ActiveTerm {
   /** Aborted once the term is over, for whatever reason. */
   readonly over: AbortSignal;
   /** Runs work that touches the rows or the checkpoint, one after another. Fails when: the term is over → its reason. */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  runInTurn(...statements: readonly Sql[]): Promise<readonly Outcome[]>;
+  runExclusive<Result>(work: () => Promise<Result>): Promise<Result>;
+  runStatementsExclusive(...statements: readonly Sql[]): Promise<readonly Outcome[]>;
   /** Runs statements inside work that has its turn already. */
   runHere(...statements: readonly Sql[]): Promise<readonly Outcome[]>;
   /** Moves the checkpoint. Fails when: another projector moved it. */

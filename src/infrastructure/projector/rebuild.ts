@@ -31,7 +31,7 @@ export async function rebuild(term: ActiveTerm, projection: Projection): Promise
     while (await shadow.readOn()) term.over.throwIfAborted();
     for (let attempt = 1; ; attempt += 1) {
       try {
-        await term.inTurn(() => shadow.swapIn());
+        await term.runExclusive(() => shadow.swapIn());
         log.info({ projection: projection.name, events: shadow.events }, 'rebuilt');
         return { events: shadow.events, position: term.checkpoint };
       } catch (fault) {

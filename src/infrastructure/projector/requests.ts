@@ -37,7 +37,7 @@ export class Requests {
 
   private async next(): Promise<Request | undefined> {
     this.announced = new AbortController();
-    const [, asked] = await this.term.runInTurn(
+    const [, asked] = await this.term.runStatementsExclusive(
       sql`delete from palimpsest.projector_requests where asked_at < now() - interval '1 day'`,
       sql`select id, kind, projection from palimpsest.projector_requests where state = 'asked' order by id limit 1`,
     );
@@ -51,7 +51,7 @@ export class Requests {
     const rebuilt = projection && kind === 'rebuild' ? await this.term.rebuild(projection) : undefined;
     if (projection && kind === 'retry') await retryParked(this.term, projection);
     const state = projection && (rebuilt !== undefined || kind === 'retry') ? 'done' : 'failed';
-    await this.term.runInTurn(sql`
+    await this.term.runStatementsExclusive(sql`
       update palimpsest.projector_requests set state = ${state}, events = ${rebuilt?.events ?? null},
         position = ${rebuilt?.position ?? null} where id = ${id}`);
   }

@@ -12,7 +12,7 @@ import { readAhead, writeRows, type WriteTarget } from './write-rows.js';
 export async function retryParked(term: ActiveTerm, projection: Projection): Promise<void> {
   for (const parked of term.parked.of(projection.name)) {
     const retry = new Retry(term, projection, parked);
-    while (await term.inTurn(() => retry.readOn()));
+    while (await term.runExclusive(() => retry.readOn()));
   }
 }
 

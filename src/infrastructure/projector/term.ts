@@ -16,7 +16,7 @@ import { retryParked } from './retry.js';
 import { answerWithinMs, readAhead, writeRows, type WriteTarget } from './write-rows.js';
 
 /** Milliseconds between two small transactions, at least. */
-const gatheringMs = 3;
+const betweenTransactionsMs = 3;
 
 /**
  * One term of the active projector: from holding the lock until a fault or `ended` ends it.
@@ -72,15 +72,15 @@ export class Term implements ActiveTerm {
     }
   }
 
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  runExclusive<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.mutex.runExclusive(() => {
       this.over.throwIfAborted();
       return work();
     });
   }
 
-  runInTurn(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
-    return this.inTurn(() => this.runHere(...statements));
+  runStatementsExclusive(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
+    return this.runExclusive(() => this.runHere(...statements));
   }
 
   runHere(...statements: readonly Sql[]): Promise<readonly Outcome[]> {
@@ -112,18 +112,18 @@ export class Term implements ActiveTerm {
     for (let start = 0; start < batch.length; start += batchSize) {
       const ready = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
       await this.writing;
-      this.writing = this.inTurn(async () => {
+      this.writing = this.runExclusive(async () => {
         const fresh = ready.filter(({ event }) => event.position > this.checkpoint);
         await writeRows(this.target(), this.needs, fresh);
       });
       this.writing.catch((fault: unknown) => this.failed.abort(fault));
     }
-    const rest = gatheringMs - (performance.now() - begun);
+    const rest = betweenTransactionsMs - (performance.now() - begun);
     if (rest > 0) await pause(rest, this.over);
   }
 
   private skipTo(position: bigint): Promise<void> {
-    return this.inTurn(async () => {
+    return this.runExclusive(async () => {
       if (position <= this.checkpoint) return;
       await this.runHere(this.advance(position));
       this.checkpoint = position;

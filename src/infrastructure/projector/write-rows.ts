@@ -27,18 +27,18 @@ export interface WriteTarget {
 }
 
 export interface WritingNeeds {
-  readonly subjects: PersonalDataKeys;
+  readonly personalDataKeys: PersonalDataKeys;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 /** Handles events ahead of writing them. Why: it can be done while earlier ones are being written. */
 export async function readAhead(
-  { subjects }: Pick<WritingNeeds, 'subjects'>,
+  { personalDataKeys }: Pick<WritingNeeds, 'personalDataKeys'>,
   projections: readonly Projection[],
   events: readonly StoredEvent[],
 ): Promise<readonly ProjectableEvent[]> {
-  const keys = await subjects.openingKeys(ownersOf(events));
+  const keys = await personalDataKeys.openingKeys(ownersOf(events));
   const projectable = events.map((event) => new ProjectableEvent(event, keys));
   for (const event of projectable) for (const projection of projections) event.statementsFor(projection);
   return projectable;

@@ -40,17 +40,17 @@ interface Import {
   readonly settings: Settings;
   readonly dryRun: boolean;
   /** One line for each notebook, and for what else an operator should know. */
-  readonly tell: (line: string) => void;
+  readonly report: (line: string) => void;
 }
 
 /**
  * Brings old notebooks into scratchpads by the product's own operations. Every step is known by a key that derives from the
  * notebook, so that a second run finds what the first has done; a notebook is removed once its text was read back.
  */
-export async function importNotebooks({ notebooks, map, settings, dryRun, tell }: Import): Promise<ImportCounts> {
+export async function importNotebooks({ notebooks, map, settings, dryRun, report }: Import): Promise<ImportCounts> {
   const counts = { mapped: map.length, imported: 0, bytes: 0, absent: 0, conflicts: 0, failed: 0, unmapped: 0 };
   for (const [place, mapping] of map.entries()) {
-    const say = (what: string) => tell(`${place + 1}/${map.length} ${mapping.notebook}: ${what}`);
+    const say = (what: string) => report(`${place + 1}/${map.length} ${mapping.notebook}: ${what}`);
     try {
       const text = await notebooks.read(mapping.notebook);
       if (!text) {
@@ -78,7 +78,7 @@ export async function importNotebooks({ notebooks, map, settings, dryRun, tell }
   const named = new Set(map.map(({ notebook }) => notebook));
   const unmapped = new Set<string>();
   for await (const threadId of notebooks.threadIds()) if (!named.has(threadId)) unmapped.add(threadId);
-  for (const threadId of unmapped) tell(`${threadId}: not in the map`);
+  for (const threadId of unmapped) report(`${threadId}: not in the map`);
   return { ...counts, unmapped: unmapped.size };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { UsageError } from './usage-error.js';
 
-/** Reads a file, or standard input for `-`. `what` is told where it cannot be read; the name is not, it may be a secret. */
+/** Reads a file, or standard input for `-`. `what` stands for it in an error: the file's name may be a secret. */
 export async function readText(file: string, what: string): Promise<string> {
   if (file === '-') return readStandardInput();
   try {
@@ -32,12 +32,12 @@ function typed(prompt: string): Promise<string> {
   stdin.resume();
   return new Promise((resolve, reject) => {
     let text = '';
-    const end = (settle: () => void) => {
+    const end = (finish: () => void) => {
       stdin.off('data', take);
       stdin.setRawMode(false);
       stdin.pause();
       stderr.write('\n');
-      settle();
+      finish();
     };
     const take = (bytes: Buffer) => {
       for (const character of bytes.toString('utf8')) {

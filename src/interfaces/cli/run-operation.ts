@@ -10,7 +10,7 @@ import { send, type Answer } from './send.js';
 import { settingsFrom } from './settings.js';
 import { UsageError } from './usage-error.js';
 
-/** What every operation can be told besides its own fields. */
+/** Options of every operation beside its own fields. */
 export interface CommonFlags {
   readonly url?: string;
   readonly key?: string;
@@ -81,7 +81,7 @@ function objectOf(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Told below: the parser's own words would repeat the input.
+    // Reported below: the parser's own words would repeat the input.
   }
   throw new UsageError('--input must be a JSON object.');
 }

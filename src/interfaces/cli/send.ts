@@ -59,7 +59,7 @@ const wordOf = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
-/** No answer is told in the envelope's form too. What was sent may have been done: the same key makes asking again safe. */
+/** No answer: it is an error in the envelope's form too. What was sent may have been done: the same key makes asking again safe. */
 function unreachable(url: string, idempotencyKey: string): Answer {
   const refusal = refuse('unavailable', `${url} does not answer.`, {
     ...(idempotencyKey !== '' && { facts: { idempotencyKey } }),

@@ -13,7 +13,7 @@ export interface Settings {
 const saved = z.strictObject({ url: z.string(), key: z.string() });
 const defaultUrl = 'http://127.0.0.1:4700';
 
-/** Where `login` keeps what it was told. */
+/** Where `login` keeps its settings. */
 export const settingsFile = (env: NodeJS.ProcessEnv): string =>
   env['PALIMPSEST_CONFIG'] ?? join(env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'palimpsest', 'config.json');
 

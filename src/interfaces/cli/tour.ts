@@ -44,7 +44,7 @@ export async function tour({ url, adminKey, redisKeys, print }: TourStage): Prom
   };
   let number = 0;
   const step = (line: string) => print(`${String((number += 1)).padStart(2)}. ${line}`);
-  const shown = (value: unknown) => print(`    ${String(value).replaceAll('\n', '\n    ')}`);
+  const show = (value: unknown) => print(`    ${String(value).replaceAll('\n', '\n    ')}`);
 
   const ada = await done(adminKey, 'POST', '/v1/users', { name: 'Ada' });
   const supervisor = text(ada, 'key', 'key');
@@ -81,7 +81,7 @@ export async function tour({ url, adminKey, redisKeys, print }: TourStage): Prom
   const entries = Array.isArray(listed.body.data) ? (listed.body.data as readonly Record<string, unknown>[]) : [];
   if (entries.length !== 8) throw new TourFailed(`8 entries were appended, ${entries.length} are listed`);
   step(`The ledger holds ${entries.length} entries, in one order. As one text:`);
-  shown((await done(supervisor, 'GET', `${path}/view`))['text']);
+  show((await done(supervisor, 'GET', `${path}/view`))['text']);
 
   const eve = await done(adminKey, 'POST', '/v1/users', { name: 'Eve' });
   const refused = await call(text(eve, 'key', 'key'), 'GET', `${path}/view`);
@@ -92,7 +92,7 @@ export async function tour({ url, adminKey, redisKeys, print }: TourStage): Prom
   const events = Array.isArray(audit.body.data) ? (audit.body.data as readonly Record<string, unknown>[]) : [];
   step(`The audit stream of Ada's tenant has ${events.length} events; of the scratchpad:`);
   for (const event of events.filter(({ stream }) => String(stream).endsWith(scratchpadId)).slice(0, 12)) {
-    shown(
+    show(
       `${String(event['position']).padStart(12)}  ${String(event['type']).padEnd(26)} by ${JSON.stringify(event['actor'])}`,
     );
   }

@@ -35,8 +35,8 @@ export function sendSuccess(
   const headers = successHeaders(success, correlationId);
   const etag = operation.etag?.(success.data);
   if (etag !== undefined) headers.push('ETag', etag);
-  const { data, ...told } = success;
-  sendJson(response, operation.creates ? 201 : 200, headers, jsonType, { data, correlationId, ...told });
+  const { data, ...rest } = success;
+  sendJson(response, operation.creates ? 201 : 200, headers, jsonType, { data, correlationId, ...rest });
 }
 
 export function successHeaders({ position, replayed }: Success, correlationId: string): Headers {

@@ -61,7 +61,7 @@ export function pageOfTools(
 
 /**
  * What a model fills in. A correlation id is its runtime's to choose (`X-Correlation-Id`), and the scratchpad's tools show
- * nothing but what they are for (S7): idempotency keys for them go into `_meta`.
+ * nothing but what they are for: idempotency keys for them go into `_meta`.
  */
 const argumentsOf = (operation: Operation): Schema =>
   operation.tool

@@ -20,7 +20,7 @@ export function restRouter(operations: readonly Operation[], gateway: Gateway, e
     families.set(familyOf(path), router);
     const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     const allowed = [...methods.keys()].join(', ');
-    // Express would run a GET route for HEAD, which then reads, charges and streams for nobody (J9).
+    // Express would run a GET route for HEAD, which then reads, charges and streams for nobody.
     route.head(refuseMethod(allowed, path));
     for (const [method, operation] of methods) {
       // The declaration's type knows five methods, all of which a route has by their lower-case name.

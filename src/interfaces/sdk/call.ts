@@ -1,6 +1,6 @@
 import type { Asked } from './connection.js';
 
-/** A success with all that was told about it. */
+/** A success with everything the server answered about it. */
 export interface Answer<Data> {
   readonly data: Data;
   /** Names the call in logs and in the audit trail. */
@@ -31,11 +31,11 @@ export class Call<Data> implements Promise<Data> {
     this.#asked = asked;
   }
 
-  /** The data with what was told about it. Rejects with `PalimpsestError`, as the call itself does. */
+  /** The data with everything the server answered about it. Rejects with `PalimpsestError`, as the call itself does. */
   async withMeta(): Promise<Answer<Data>> {
     const { data, correlationId, position, replayed = false, etag, charge } = await this.#asked;
     // The server holds each answer to the operation's schema, from which this type was derived.
-    return { ...{ data: data as Data, correlationId, position, replayed, etag }, chargeMicros: charge?.micros ?? 0 };
+    return { data: data as Data, correlationId, position, replayed, etag, chargeMicros: charge?.micros ?? 0 };
   }
 
   then<Value = Data, Fallback = never>(

@@ -16,11 +16,11 @@ export interface Asked extends Envelope {
 export interface Connection {
   readonly url: string;
   readonly maxDelayMs: number;
-  /** The highest position that an answer has told of. */
+  /** The highest position that an answer has reported. */
   position(): string | undefined;
   /** Calls an operation, again if need be. */
   ask(entry: Entry, given: Given): Promise<Asked>;
-  /** Begins an answer without an end, again if need be; then it is told piece by piece, and cut when nothing comes. */
+  /** Begins an answer without an end, again if need be; then it is handed on piece by piece, and cut when nothing comes. */
   begin(entry: Entry, given: Given): Promise<AsyncGenerator<string>>;
 }
 
@@ -111,9 +111,9 @@ export function connect(options: PalimpsestOptions): Connection {
   };
 }
 
-function later(known: string | undefined, told: string | undefined): string | undefined {
-  if (known === undefined || told === undefined) return told ?? known;
-  return BigInt(told) > BigInt(known) ? told : known;
+function later(known: string | undefined, answered: string | undefined): string | undefined {
+  if (known === undefined || answered === undefined) return answered ?? known;
+  return BigInt(answered) > BigInt(known) ? answered : known;
 }
 
 function failure(
@@ -129,6 +129,10 @@ function failure(
     : `The connection to ${url} failed${known ? ` (${known})` : ''}.`;
   const reason = isLate ? 'timeout' : known;
   return new PalimpsestError(message, {
-    ...{ code: 'connection_failed', retryable: true, reason, correlationId, idempotencyKey },
+    code: 'connection_failed',
+    retryable: true,
+    reason,
+    correlationId,
+    idempotencyKey,
   });
 }

@@ -28,7 +28,13 @@ export async function errorIn(response: Response, sent: Sent): Promise<Palimpses
   const { code, message, reason, param, retryable, issues, ...details } = body['error'] as ErrorObject;
   const { status } = response;
   return new PalimpsestError(message, {
-    ...{ code, status, reason, param, retryable, issues, details },
+    code,
+    status,
+    reason,
+    param,
+    retryable,
+    issues,
+    details,
     ...commonOf(response, sent, body['correlationId']),
   });
 }
@@ -44,7 +50,9 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 function unexpected(response: Response, sent: Sent): PalimpsestError {
   const { status } = response;
   return new PalimpsestError(`The answer, with status ${status}, is not one of Palimpsest's.`, {
-    ...{ code: codes[status] ?? 'unexpected_answer', status, retryable: status === 429 || status >= 500 },
+    code: codes[status] ?? 'unexpected_answer',
+    status,
+    retryable: status === 429 || status >= 500,
     ...commonOf(response, sent),
   });
 }

@@ -56,14 +56,14 @@ export class Following<Event> implements AsyncIterable<Event> {
       const { id, event, data } = fieldsOf(block);
       this.#lastEventId = id ?? this.#lastEventId;
       if (event === undefined || data === undefined) continue;
-      const told: unknown = JSON.parse(data);
+      const content: unknown = JSON.parse(data);
       if (event === 'done') {
-        const { reason } = told as { readonly reason: string }; // As every `done` has it.
+        const { reason } = content as { readonly reason: string }; // As every `done` has it.
         if (!passing.includes(reason)) this.#endReason = reason;
         return;
       }
       // The server holds each event to the operation's schema, from which this type was derived.
-      yield { id, event, data: told } as Event;
+      yield { id, event, data: content } as Event;
     }
   }
 }

@@ -13,7 +13,7 @@ export async function* partsOf(pieces: AsyncIterable<string>, separator: string)
 }
 
 /**
- * An answer without a known end, told item by item and never faster than it is read. Each iteration asks anew.
+ * An answer without a known end, handed on item by item and never faster than it is read. Each iteration asks anew.
  *
  * @example
  * for await (const event of client.audit.export()) console.log(event.position);

@@ -8,7 +8,7 @@ export interface PalimpsestOptions {
   readonly timeoutMs?: number;
   /** How often a call that failed for a while is tried again: no connection, 429, 5xx. Default 3; 0 for never. */
   readonly retries?: number;
-  /** The longest wait before a retry, in milliseconds. Whoever is told to wait for longer is told so at once. Default 10 000. */
+  /** The longest wait before a retry, in milliseconds. A longer wait is an error at once. Default 10 000. */
   readonly maxRetryDelayMs?: number;
   /** Whether reads wait, on the server, until they show what this client has written. Default true. */
   readonly readYourWrites?: boolean;
@@ -16,7 +16,7 @@ export interface PalimpsestOptions {
   readonly position?: string;
 }
 
-/** What every call can be told besides its input. */
+/** Options of every call beside its input. */
 export interface CallOptions {
   /** Ends the call, its retries and its waiting: it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;

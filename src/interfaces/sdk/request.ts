@@ -58,7 +58,10 @@ export function requestOf(entry: Entry, { ids, fields, options }: Given, positio
   const minPosition = isCommand || options.minPosition === null ? undefined : (options.minPosition ?? position);
   const body = method === 'GET' || Object.keys(fields).length === 0 ? undefined : JSON.stringify(fields);
   return {
-    ...{ method, body, correlationId, idempotencyKey },
+    method,
+    body,
+    correlationId,
+    idempotencyKey,
     path: method === 'GET' ? `${path}${queryOf(fields)}` : path,
     headers: present({
       'x-correlation-id': correlationId,

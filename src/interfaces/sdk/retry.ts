@@ -14,9 +14,9 @@ const firstDelayMs = 100;
  */
 export function delayBefore(retry: number, fault: unknown, { retries, maxDelayMs }: RetryPolicy): number | undefined {
   if (retry > retries || !(fault instanceof PalimpsestError) || !fault.retryable) return undefined;
-  const told = (fault.retryAfterSeconds ?? 0) * 1000;
-  if (told > maxDelayMs) return undefined;
-  return Math.max(told, backoff(retry, maxDelayMs));
+  const serverDelayMs = (fault.retryAfterSeconds ?? 0) * 1000;
+  if (serverDelayMs > maxDelayMs) return undefined;
+  return Math.max(serverDelayMs, backoff(retry, maxDelayMs));
 }
 
 export const backoff = (retry: number, maxDelayMs: number): number =>
@@ -42,13 +42,13 @@ export async function withRetries<Result>(
 /** Waits; rejects with the signal's reason as soon as it is aborted. */
 export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
-    const settle = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', settle);
+      signal?.removeEventListener('abort', finish);
       if (signal?.aborted) reject(signal.reason as Error);
       else resolve();
     };
-    const timer = setTimeout(settle, ms);
-    signal?.addEventListener('abort', settle);
-    if (signal?.aborted) settle();
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish);
+    if (signal?.aborted) finish();
   });

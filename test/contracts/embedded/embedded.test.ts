@@ -29,7 +29,7 @@ import {
 } from './stage.js';
 
 const stage = new Stage();
-/** Files of another user can be made by root only; who is not is told so in the test's name. */
+/** Files of another user can be made by root only; for others the test's name says that it is skipped. */
 const asRoot: (name: string, test: () => Promise<void>) => void =
   process.getuid?.() === 0
     ? it

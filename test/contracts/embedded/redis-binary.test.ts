@@ -35,7 +35,7 @@ describe('the Redis program', () => {
     );
   });
 
-  it('is never installed by an ordinary user, who is told how', async () => {
+  it('is never installed by an ordinary user, who gets the command that helps', async () => {
     const { machine, ran } = aMachine({ programs: ['apt-get'], isRoot: false, installs: true });
 
     await expect(redisBinary(quiet, machine)).rejects.toThrow('sudo apt-get install redis-server');

@@ -46,7 +46,7 @@ describe('`palimpsest eventstore`', () => {
     ]);
   });
 
-  it('keeps its events, ends with 0 when told to, and takes its home again', async () => {
+  it('keeps its events, ends with 0 when asked to, and takes its home again', async () => {
     const stream = freshStream();
     const first = await start('--port', '0');
     await using(first.url, (client) => append(client, stream, [7]));

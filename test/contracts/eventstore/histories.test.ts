@@ -66,7 +66,7 @@ describe.each(stores)('any history of a store %s', (_, numRuns, start) => {
         for (const each of steps) {
           const chosen = each.act === 'append' ? each.ids.map((index) => pool[index] ?? '') : [];
           const answer = await actual(client, nameOf(each.stream), each, chosen);
-          expect([each, answer]).toEqual([each, foretold(model, nameOf(each.stream), each, chosen)]);
+          expect([each, answer]).toEqual([each, expectedAnswer(model, nameOf(each.stream), each, chosen)]);
           expect([each, await shown(client, nameOf(each.stream))]).toEqual([each, model.read(nameOf(each.stream))]);
         }
         await running.store.scavenge();
@@ -77,7 +77,7 @@ describe.each(stores)('any history of a store %s', (_, numRuns, start) => {
   });
 });
 
-function foretold(model: Model, name: string, step: Step, ids: string[]): Answer {
+function expectedAnswer(model: Model, name: string, step: Step, ids: string[]): Answer {
   if (step.act === 'append') return model.append(name, step.expected, ids);
   if (step.act === 'describe') return model.describe(name, step.metadata);
   return step.act === 'delete' ? model.delete(name, step.expected) : model.tombstone(name, step.expected);

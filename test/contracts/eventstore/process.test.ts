@@ -41,8 +41,8 @@ describe('an event store as a process of its own', () => {
     await database.drop();
   });
 
-  it('says where it serves, in one line of JSON, and ends by itself when it is told to', async () => {
-    const process = run({ DATABASE_URL: database.url, EVENTSTORE_SCHEMA: 'told' });
+  it('says where it serves, in one line of JSON, and ends by itself when it is asked to', async () => {
+    const process = run({ DATABASE_URL: database.url, EVENTSTORE_SCHEMA: 'reported' });
     const client = EventStoreDBClient.connectionString(await urlOf(process));
     await append(client, freshStream(), [1]);
     await client.dispose();

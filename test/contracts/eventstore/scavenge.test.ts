@@ -20,10 +20,10 @@ const stores = [
 describe('the schedule of scavenges', () => {
   it('removes what is truncated, again and again, without being asked', async () => {
     let removed = 0;
-    let told: () => void = () => undefined;
+    let reported: () => void = () => undefined;
     const log = (line: string, fields: object = {}): void => {
       if (line === 'event store scavenged' && 'events' in fields) removed += Number(fields.events);
-      told();
+      reported();
     };
     const store = await startEventStore({ memory: true, scavengeEvery: 10, log });
     const client = EventStoreDBClient.connectionString(store.url);
@@ -31,7 +31,7 @@ describe('the schedule of scavenges', () => {
       const stream = freshStream();
       await append(client, stream, [1, 2, 3]);
       await client.setStreamMetadata(stream, { maxCount: 1 });
-      while (removed < expected) await new Promise<void>((resolve) => (told = resolve));
+      while (removed < expected) await new Promise<void>((resolve) => (reported = resolve));
       expect(removed).toBe(expected);
     }
     await client.dispose();

@@ -17,12 +17,15 @@ const written = (value: number): Buffer => {
 describe('a whole number', () => {
   const edges = Array.from({ length: 53 }, (_, bits) => 2 ** bits).flatMap((edge) => [edge - 1, edge, edge + 1]);
 
-  it.each(edges.filter(Number.isSafeInteger))('%d is written in seven bits at a time, as long as was told', (value) => {
-    expect(written(value)).toEqual(varint(value));
-    expect(varintLength(value)).toBe(varint(value).length);
-  });
+  it.each(edges.filter(Number.isSafeInteger))(
+    '%d is written in seven bits at a time, as long as its size says',
+    (value) => {
+      expect(written(value)).toEqual(varint(value));
+      expect(varintLength(value)).toBe(varint(value).length);
+    },
+  );
 
-  it('of any size is written in seven bits at a time, as long as was told', () => {
+  it('of any size is written in seven bits at a time, as long as its size says', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (value) => {
         expect(written(value)).toEqual(varint(value));

@@ -67,8 +67,8 @@ const lost = ({ acknowledged }: Writers, stored: Stored): string[] =>
 /** Every append is there whole or not at all, so each stream ends where an acknowledged append ended. */
 const torn = (stored: Stored, { acknowledged }: Writers): string[] =>
   [...stored].flatMap(([stream, ids]) => {
-    const told = acknowledged.filter((each) => each.stream === stream).length;
-    return ids.length === told ? [] : [`${stream}: ${ids.length} stored, ${told} acknowledged`];
+    const reported = acknowledged.filter((each) => each.stream === stream).length;
+    return ids.length === reported ? [] : [`${stream}: ${ids.length} stored, ${reported} acknowledged`];
   });
 
 function misseen({ seen }: Follower, stored: Stored): string[] {

@@ -6,7 +6,7 @@ import {
   type EventStoreDBClient,
 } from '@eventstore/db-client';
 
-/** What a writer was told: which event is stored at which revision. */
+/** What a writer was answered: which event is stored at which revision. */
 export interface Acknowledged {
   readonly stream: string;
   readonly id: string;
@@ -25,7 +25,7 @@ const ANSWER_WITHIN = 4000;
 
 /**
  * Writers that each append to a stream of their own, one append after the other, and repeat an append with the same ids
- * at the same revision until it is acknowledged. Whatever they are told is kept.
+ * at the same revision until it is acknowledged. Every answer is kept.
  */
 export class Writers {
   readonly acknowledged: Acknowledged[] = [];

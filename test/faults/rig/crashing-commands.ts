@@ -163,10 +163,10 @@ export const crashingCommands: readonly CrashingCommand[] = [
         call: { method: 'POST', path: `/v1/scratchpads/${pad.id}/entries`, body: { content: 'four' } },
         happened: isThere,
         async faults(happened) {
-          const [entries, told] = [await listed(caller, pad.id), await auditedEntries(caller, pad.id)];
+          const [entries, reported] = [await listed(caller, pad.id), await auditedEntries(caller, pad.id)];
           return [
             ...(await entriesFaults(caller, sight, pad, ['one', 'two', 'three', ...(happened ? ['four'] : [])])),
-            ...unless(entries.map(({ id }) => id).join() === told.join(), `${told.length} entries are audited`),
+            ...unless(entries.map(({ id }) => id).join() === reported.join(), `${reported.length} entries are audited`),
           ];
         },
         answer: ({ data }) => unless((data as { index: number }).index === 4, 'the retry answers another index'),
@@ -228,13 +228,13 @@ export const crashingCommands: readonly CrashingCommand[] = [
         call: { method: 'DELETE', path: `/v1/scratchpads/${pad.id}/entries` },
         happened: async () => (await listed(caller, pad.id)).length === 0,
         async faults(happened) {
-          const told = (await audited(caller, `scratchpad_ledger-${pad.id}`)).filter(
+          const reported = (await audited(caller, `scratchpad_ledger-${pad.id}`)).filter(
             ({ type }) => type === 'scratchpad.entries_cleared',
           );
-          const counts = told.map(({ data }) => Number(data['count'])).join();
+          const counts = reported.map(({ data }) => Number(data['count'])).join();
           return [
             ...(await entriesFaults(caller, sight, pad, happened ? [] : ['one', 'two', 'three'])),
-            ...unless(counts === (happened ? '3' : ''), `clears are told with counts ${counts}`),
+            ...unless(counts === (happened ? '3' : ''), `clears are reported with counts ${counts}`),
           ];
         },
         answer: ({ data }) => unless((data as { count: number }).count === 3, 'the retry answers another count'),
@@ -243,7 +243,10 @@ export const crashingCommands: readonly CrashingCommand[] = [
   },
   {
     name: 'scratchpad.clear',
-    designed: ['after:eventStore.append(scratchpad.content_cleared)', 'after:eventStore.append(scratchpad.entries_cleared)'],
+    designed: [
+      'after:eventStore.append(scratchpad.content_cleared)',
+      'after:eventStore.append(scratchpad.entries_cleared)',
+    ],
     async prepare(sight) {
       const { caller } = await person(sight);
       const pad = await written(caller);
@@ -318,14 +321,14 @@ export const crashingCommands: readonly CrashingCommand[] = [
         async faults(happened) {
           // Keys are revoked before the commit, so a user that lives may have lost them; nothing else.
           if (!happened) return unless((await keysOf(redis, pad.id)).length === 2, 'a living user lost a pad');
-          const told = await events();
+          const reported = await events();
           return [
             ...unless((await admin.get(`/v1/users/${id}`)).status === 404, 'an erased user is shown'),
             ...unless((await caller.get('/v1/me')).status === 401, 'a key of an erased user opens'),
             ...unless((await redis.keys(`scratchpad:${id}:*`)).length === 0, 'keys of an erased user are left'),
-            ...unless(told.includes('"thread.deleted"'), 'a thread of an erased user lives'),
-            ...unless(told.includes('"scratchpad.deleted"'), 'a pad of an erased user lives'),
-            ...unless(!told.includes('Ada'), 'the name can be read'),
+            ...unless(reported.includes('"thread.deleted"'), 'a thread of an erased user lives'),
+            ...unless(reported.includes('"scratchpad.deleted"'), 'a pad of an erased user lives'),
+            ...unless(!reported.includes('Ada'), 'the name can be read'),
           ];
         },
       };

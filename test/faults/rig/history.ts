@@ -1,7 +1,7 @@
 import type { Answer } from './caller.js';
 import type { Listed } from './ledger.js';
 
-/** One entry that a writer was told is kept. */
+/** One entry whose writer got the answer that it is kept. */
 export interface Acknowledged {
   readonly scratchpadId: string;
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Acknowledged {
   readonly ended: number;
 }
 
-/** Who was told what, and when. The checkers compare it with what is there; each answers its faults, none when all is well. */
+/** Which answers were given, and when. The checkers compare it with what is there; each answers its faults, none when all is well. */
 export class History {
   readonly appends: Acknowledged[] = [];
   /** When the first answer to a pad's deletion came. */
@@ -39,7 +39,7 @@ export class History {
   }
 }
 
-/** Every acknowledged entry is there, once, with its words, at the index that was told. */
+/** Every acknowledged entry is there, once, with its words, at the index of the answer. */
 export function missing(acknowledged: readonly Acknowledged[], entries: readonly Listed[]): string[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   return acknowledged.flatMap(({ id, index, content }) => {
@@ -66,11 +66,14 @@ export function repeated(entries: readonly Listed[]): string[] {
 
 /** The audit trail names every entry once, and nothing else. */
 export function unaudited(entries: readonly Listed[], audited: readonly string[]): string[] {
-  const told = new Map<string, number>();
-  for (const id of audited) told.set(id, (told.get(id) ?? 0) + 1);
+  const reported = new Map<string, number>();
+  for (const id of audited) reported.set(id, (reported.get(id) ?? 0) + 1);
   const faults = entries
-    .filter(({ id }) => told.get(id) !== 1)
-    .map(({ id, content }) => `${content} is audited ${told.get(id) ?? 0} times`);
+    .filter(({ id }) => reported.get(id) !== 1)
+    .map(({ id, content }) => `${content} is audited ${reported.get(id) ?? 0} times`);
   const there = new Set(entries.map(({ id }) => id));
-  return [...faults, ...[...told.keys()].filter((id) => !there.has(id)).map((id) => `audited, but not there: ${id}`)];
+  return [
+    ...faults,
+    ...[...reported.keys()].filter((id) => !there.has(id)).map((id) => `audited, but not there: ${id}`),
+  ];
 }

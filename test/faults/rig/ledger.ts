@@ -36,7 +36,7 @@ export async function audited(caller: Caller, stream: string): Promise<readonly 
     .map((line) => JSON.parse(line) as Exported); // one event a line
 }
 
-/** The ids of the entries that the audit trail of a pad has been told of, in its order. */
+/** The ids of the entries that the audit trail of a pad has been reported, in its order. */
 export const auditedEntries = async (caller: Caller, scratchpadId: string): Promise<readonly string[]> =>
   (await audited(caller, `scratchpad_ledger-${scratchpadId}`))
     .filter(({ type }) => type === 'scratchpad.entry_appended')

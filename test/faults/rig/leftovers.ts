@@ -34,7 +34,7 @@ interface Left extends PadRef {
 
 const unless = (isSo: boolean, what: string): string[] => (isSo ? [] : [what]);
 
-/** A pad with content at r1 and three entries, all of them told of. */
+/** A pad with content at r1 and three entries, all of them reported. */
 async function written({ admin }: Bench): Promise<Left> {
   const { id: ownerId, caller } = await newPerson(admin, 'Ada');
   const { id: scratchpadId, threadId } = await newPad(caller);
@@ -59,7 +59,7 @@ const oldEntry = (content: string): Entry => ({
 });
 
 /** How often a ledger's stream says this. */
-async function told({ log }: Bench, { scratchpadId }: PadRef, type: string, data: object = {}): Promise<number> {
+async function reported({ log }: Bench, { scratchpadId }: PadRef, type: string, data: object = {}): Promise<number> {
   const events = await log.readStream(`scratchpad_ledger-${scratchpadId}`);
   const wanted = Object.entries(data);
   return events.filter((event) => event.type === type && wanted.every(([name, value]) => event.data[name] === value))
@@ -85,7 +85,7 @@ async function gone(bench: Bench, pad: PadRef): Promise<readonly string[]> {
   const purged = events.filter(({ type }) => type === 'scratchpad.purged').length;
   return [
     ...unless((await keysOf(bench, pad)).length === 0, 'keys are left'),
-    ...unless(purged === 1, `it is told ${purged} times that it was purged`),
+    ...unless(purged === 1, `it is reported ${purged} times that it was purged`),
   ];
 }
 
@@ -93,15 +93,15 @@ const purging = ['purgeQueue.purge', 'padKeys.destroy', 'eventStore.append(scrat
 
 export const leftovers: readonly Leftover[] = [
   {
-    name: 'an entry that nobody told of',
+    name: 'an entry that nobody reported',
     effects: ['eventStore.append(scratchpad.entry_appended)', 'dirtyPads.markClean'],
     async leave(bench) {
       const pad = await written(bench);
       const entry = oldEntry('four');
       await bench.working.ledger.append(pad, entry);
       return async () => {
-        const times = await told(bench, pad, 'scratchpad.entry_appended', { entryId: entry.id, index: 4 });
-        return unless(times === 1, `it is told ${times} times`);
+        const times = await reported(bench, pad, 'scratchpad.entry_appended', { entryId: entry.id, index: 4 });
+        return unless(times === 1, `it is reported ${times} times`);
       };
     },
   },
@@ -112,9 +112,9 @@ export const leftovers: readonly Leftover[] = [
       const pad = await written(bench);
       await bench.redis.rpush(pad.keys.entries, (await bench.redis.lindex(pad.keys.entries, 1)) ?? '');
       return async () => {
-        const times = await told(bench, pad, 'scratchpad.entry_repeated', { index: 4, of: 1 });
+        const times = await reported(bench, pad, 'scratchpad.entry_repeated', { index: 4, of: 1 });
         return [
-          ...unless(times === 1, `it is told ${times} times`),
+          ...unless(times === 1, `it is reported ${times} times`),
           ...unless((await elementsOf(bench, pad))[3]?.startsWith('{"entryId":') === true, 'it is not marked'),
         ];
       };
@@ -127,9 +127,9 @@ export const leftovers: readonly Leftover[] = [
       const pad = await written(bench);
       await bench.working.ledger.clear(pad, randomUUID());
       return async () => {
-        const times = await told(bench, pad, 'scratchpad.entries_cleared', { count: 3 });
+        const times = await reported(bench, pad, 'scratchpad.entries_cleared', { count: 3 });
         return [
-          ...unless(times === 1, `it is told ${times} times`),
+          ...unless(times === 1, `it is reported ${times} times`),
           ...unless((await keysOf(bench, pad)).length === 2, 'what was cleared is still kept'),
         ];
       };
@@ -161,9 +161,9 @@ export const leftovers: readonly Leftover[] = [
       const pad = await written(bench);
       await bench.redis.rpop(pad.keys.entries, 2);
       return async () => {
-        const times = await told(bench, pad, 'scratchpad.entries_lost', { from: 2, to: 3 });
+        const times = await reported(bench, pad, 'scratchpad.entries_lost', { from: 2, to: 3 });
         return [
-          ...unless(times === 1, `it is told ${times} times`),
+          ...unless(times === 1, `it is reported ${times} times`),
           ...unless((await elementsOf(bench, pad)).slice(1).join() === 'null,null', 'the lost places are not kept'),
         ];
       };
@@ -188,9 +188,9 @@ export const leftovers: readonly Leftover[] = [
       const pad = await written(bench);
       await bench.redis.del(pad.keys.content, pad.keys.entries);
       return async () => {
-        const times = await told(bench, pad, 'scratchpad.entries_lost', { from: 1, to: 3 });
+        const times = await reported(bench, pad, 'scratchpad.entries_lost', { from: 1, to: 3 });
         return [
-          ...unless(times === 1, `it is told ${times} times`),
+          ...unless(times === 1, `it is reported ${times} times`),
           ...unless((await keysOf(bench, pad)).length === 2, 'it has no keys'),
         ];
       };
@@ -216,7 +216,7 @@ export const leftovers: readonly Leftover[] = [
       return async () => {
         const rotations = await log.readStream(`credential-${credentialIdOf(ownerId, 'anthropic')}`);
         const by = rotations.map(({ data }) => data['agentId']).join();
-        return unless(by === enrolled[1], `they are told to be rotated by '${by}'`);
+        return unless(by === enrolled[1], `they are asked to be rotated by '${by}'`);
       };
     },
   },

@@ -25,7 +25,7 @@ export function startStorm(random: Random, faults: Faults, pauseMs: readonly [nu
     return made;
   };
   const blowing = blow();
-  blowing.catch(() => undefined); // Told by `end`.
+  blowing.catch(() => undefined); // Reported by `end`.
   return {
     end() {
       ending = true;

@@ -12,8 +12,8 @@ export async function startTracer(site: Site) {
     async pointsOf(work: () => Promise<unknown>): Promise<readonly CrashPoint[]> {
       const from = program.errors.length;
       await work();
-      const told = [...program.errors.slice(from).matchAll(/^crash point (\S+)$/gm)].map(([, point = '']) => point);
-      const [first, ...rest] = told;
+      const reported = [...program.errors.slice(from).matchAll(/^crash point (\S+)$/gm)].map(([, point = '']) => point);
+      const [first, ...rest] = reported;
       const numbered = new Map<string, number>();
       return [...(first === undefined ? [] : [first]), ...rest.filter((point) => point.startsWith('after:'))].map(
         (point) => {
@@ -51,7 +51,7 @@ export class Victims {
     const point = this.points[this.next++];
     if (point === undefined) return;
     const started = this.site.program('api', { PALIMPSEST_CRASH_AT: point });
-    started.catch(() => undefined); // Told to whoever takes it.
+    started.catch(() => undefined); // Reported to whoever takes it.
     this.coming.push(started);
   }
 }

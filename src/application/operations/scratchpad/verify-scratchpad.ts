@@ -6,7 +6,7 @@ import { scratchpadInput } from './shapes.js';
 
 const range = z.object({ from: z.number().int(), to: z.number().int() });
 
-/** What is lost, changed or not yet told of since the last clear. Reads all of the ledger and of its stream. */
+/** What is lost, changed or not yet recorded since the last clear. Reads all of the ledger and of its stream. */
 export const verifyScratchpad = operation({
   name: 'scratchpad.verify',
   kind: 'query',

@@ -28,7 +28,7 @@ export async function runEventStoreProcess(
   process.on('SIGUSR2', () => void scavengeAndTell(store));
   try {
     const first = await Promise.race([start(env, openDatabase), leaving]);
-    if (!first) process.exit(0); // told to leave while starting or standing by
+    if (!first) process.exit(0); // asked to leave while starting or standing by
     store = first;
   } catch (fault) {
     process.stderr.write(`The event store cannot start: ${reasonOf(fault)}\n`);

@@ -145,7 +145,7 @@ export class Call {
     }
   }
 
-  /** A client that has not finished sending must be told that nobody listens any more. */
+  /** A client that has not finished sending must learn that nobody listens any more. */
   private hangUp(): void {
     if (!this.stream.readableEnded) this.stream.resume();
     setImmediate(() => {

@@ -20,7 +20,7 @@ export function doorOf(server: Http2Server): Server {
   });
 }
 
-/** Answers on a secure server, where the handshake has told what the client speaks. */
+/** Answers on a secure server, where the handshake says what the client speaks. */
 export function answerPlain(server: Http2SecureServer): void {
   server.on('unknownProtocol', (socket) => {
     watch(socket);

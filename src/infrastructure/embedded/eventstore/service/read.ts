@@ -15,7 +15,7 @@ import { followAll } from './follow-all.js';
 import { followStream } from './follow-stream.js';
 import { isProjected, PROJECTED } from './unsupported.js';
 
-/** Reads and subscriptions: one call, told apart by what it asks for. */
+/** Reads and subscriptions: one call, distinguished by what it asks for. */
 export function read(engine: Engine, call: Call): void {
   const onMessage = (message: Buffer): void => {
     serve(engine, call, message).catch((fault: unknown) => call.fail(unavailable(translated(fault), engine)));
@@ -110,7 +110,7 @@ function filterOf({ filter, stream }: ReadRequest): Filter | undefined {
   }
 }
 
-/** A read that failed because storage is away is told to come back, and to whom it happened is not a fault here. */
+/** A read that failed because storage is away is asked to come back, and to whom it happened is not a fault here. */
 const unavailable = (fault: unknown, engine: Engine): unknown =>
   fault instanceof CallError || engine.serving
     ? fault
