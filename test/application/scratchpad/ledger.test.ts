@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerAuditor, type AuditorOptions } from '../../src/application/scratchpad/maintenance/auditor.js';
-import { newId } from '../../src/application/kernel/ids.js';
-import { sweep } from '../../src/application/scratchpad/maintenance/sweep.js';
-import { BackendUnavailable } from '../../src/application/faults/errors.js';
-import type { Entry } from '../../src/application/ports/ledger-store.js';
-import type { PadRef } from '../../src/application/ports/pad-keys.js';
-import type { ReadDb } from '../../src/application/ports/read-models.js';
-import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { LedgerAuditor, type AuditorOptions } from '../../../src/application/scratchpad/maintenance/auditor.js';
+import { newId } from '../../../src/application/kernel/ids.js';
+import { sweep } from '../../../src/application/scratchpad/maintenance/sweep.js';
+import { BackendUnavailable } from '../../../src/application/faults/errors.js';
+import type { Entry } from '../../../src/application/ports/ledger-store.js';
+import type { PadRef } from '../../../src/application/ports/pad-keys.js';
+import type { ReadDb } from '../../../src/application/ports/read-models.js';
+import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 /** An event store that fails on one type of event, as if the process had died before the append. */
 class FailingEventStore extends MemoryEventStore {
