@@ -73,16 +73,16 @@ const entry = (content: string): Entry => ({
 let coveredRows: readonly { readonly id: string; readonly highest: number }[] | undefined = [];
 /** The places of entries as the audit trail has them. */
 const trail: ReadDb = {
-  async rows<Row>({ text, values }: { text: string; values: readonly unknown[] }) {
+  async rows({ text, values }: { text: string; values: readonly unknown[] }) {
     if (text.includes('highest')) {
       if (!coveredRows) throw new BackendUnavailable('postgres');
-      return coveredRows as Row[];
+      return coveredRows;
     }
     const [stream, ids] = text.includes('entryId') ? (values as [string, readonly string[]]) : ['', []];
     const events = (await log.readStream(stream)).filter(
       ({ type, data }) => type === 'scratchpad.entry_appended' && ids.includes(String(data['entryId'])),
     );
-    return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 })) as Row[];
+    return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 }));
   },
 };
 const maintenance = () => ({ eventSourcing: app.eventSourcing, scratchpadStore: app.working, reads: trail });
