@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 let app: MemoryApp;
 let ada: { id: string; key: string };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { BackendUnavailable } from '../../src/application/faults/errors.js';
-import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { BackendUnavailable } from '../../../src/application/faults/errors.js';
+import { isRefusal } from '../../../src/domain/kernel/refusal.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 let now = Date.parse('2026-01-01T00:00:00Z');
 let app: MemoryApp;

@@ -1,7 +1,7 @@
-import { scratchpadReaction } from '../../src/application/reactions/scratchpads.js';
-import { key } from '../../src/domain/key/key.js';
-import { erase, user } from '../../src/domain/user/user.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { scratchpadReaction } from '../../../src/application/reactions/scratchpads.js';
+import { key } from '../../../src/domain/key/key.js';
+import { erase, user } from '../../../src/domain/user/user.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 type Made = { readonly id: string; readonly key: string };
 

@@ -1,9 +1,9 @@
 import { inspect, format } from 'node:util';
 import { z } from 'zod';
-import { canonicalJson } from '../../src/application/kernel/canonical-json.js';
-import { describeFault } from '../../src/application/faults/describe-fault.js';
-import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
-import { Secret } from '../../src/application/kernel/secret.js';
+import { canonicalJson } from '../../../src/application/kernel/canonical-json.js';
+import { describeFault } from '../../../src/application/faults/describe-fault.js';
+import { enrollAgent } from '../../../src/application/operations/agent/enroll-agent.js';
+import { Secret } from '../../../src/application/kernel/secret.js';
 
 const value = 'sk-canary-0123456789';
 const secret = new Secret(value);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { LedgerAuditor, type AuditorOptions } from '../../src/application/scratchpad/maintenance/auditor.js';
-import { newId } from '../../src/application/kernel/ids.js';
-import { sweep } from '../../src/application/scratchpad/maintenance/sweep.js';
-import { BackendUnavailable } from '../../src/application/faults/errors.js';
-import type { Entry } from '../../src/application/ports/ledger-store.js';
-import type { PadRef } from '../../src/application/ports/pad-keys.js';
-import type { ReadDb } from '../../src/application/ports/read-models.js';
-import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { LedgerAuditor, type AuditorOptions } from '../../../src/application/scratchpad/maintenance/auditor.js';
+import { newId } from '../../../src/application/kernel/ids.js';
+import { sweep } from '../../../src/application/scratchpad/maintenance/sweep.js';
+import { BackendUnavailable } from '../../../src/application/faults/errors.js';
+import type { Entry } from '../../../src/application/ports/ledger-store.js';
+import type { PadRef } from '../../../src/application/ports/pad-keys.js';
+import type { ReadDb } from '../../../src/application/ports/read-models.js';
+import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 /** An event store that fails on one type of event, as if the process had died before the append. */
 class FailingEventStore extends MemoryEventStore {
@@ -73,16 +73,16 @@ const entry = (content: string): Entry => ({
 let coveredRows: readonly { readonly id: string; readonly highest: number }[] | undefined = [];
 /** The places of entries as the audit trail has them. */
 const trail: ReadDb = {
-  async rows<Row>({ text, values }: { text: string; values: readonly unknown[] }) {
+  async rows({ text, values }: { text: string; values: readonly unknown[] }) {
     if (text.includes('highest')) {
       if (!coveredRows) throw new BackendUnavailable('postgres');
-      return coveredRows as Row[];
+      return coveredRows;
     }
     const [stream, ids] = text.includes('entryId') ? (values as [string, readonly string[]]) : ['', []];
     const events = (await log.readStream(stream)).filter(
       ({ type, data }) => type === 'scratchpad.entry_appended' && ids.includes(String(data['entryId'])),
     );
-    return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 })) as Row[];
+    return events.map(({ data }) => ({ ...data, clears: data['clears'] ?? 0 }));
   },
 };
 const maintenance = () => ({ eventSourcing: app.eventSourcing, scratchpadStore: app.working, reads: trail });

@@ -5,16 +5,16 @@ import {
   type Conversation,
   type Models,
   type ModelTurn,
-} from '../../src/application/ports/models.js';
-import { makeResearchWork } from '../../src/application/research/run.js';
-import { sha256 } from '../../src/application/kernel/canonical-json.js';
-import { agent, retire } from '../../src/domain/agent/agent.js';
-import { claim, research } from '../../src/domain/research/research.js';
-import type { PadRole } from '../../src/domain/kernel/roles.js';
-import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { erase, user } from '../../src/domain/user/user.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
-import { until } from '../support/until.js';
+} from '../../../src/application/ports/models.js';
+import { makeResearchWork } from '../../../src/application/research/run.js';
+import { sha256 } from '../../../src/application/kernel/canonical-json.js';
+import { agent, retire } from '../../../src/domain/agent/agent.js';
+import { claim, research } from '../../../src/domain/research/research.js';
+import type { PadRole } from '../../../src/domain/kernel/roles.js';
+import { isRefusal } from '../../../src/domain/kernel/refusal.js';
+import { erase, user } from '../../../src/domain/user/user.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
+import { until } from '../../support/until.js';
 
 type Made = { readonly id: string; readonly key: string };
 type Asked = { readonly system: string; readonly conversation: Conversation; readonly role: PadRole };

@@ -1,5 +1,5 @@
-import { newId } from '../../src/application/kernel/ids.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { newId } from '../../../src/application/kernel/ids.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 interface Thread {
   readonly id: string;

@@ -1,10 +1,10 @@
-import { LiveStream, type LiveMessage } from '../../src/application/gateway/live-stream.js';
-import type { EventStore } from '../../src/application/ports/event-store.js';
-import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { makeLiveFeed } from '../../src/application/event-sourcing/live-feed/live-feed.js';
-import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
-import { stored, threadUpdated } from '../support/stored.js';
+import { LiveStream, type LiveMessage } from '../../../src/application/gateway/live-stream.js';
+import type { EventStore } from '../../../src/application/ports/event-store.js';
+import { isRefusal } from '../../../src/domain/kernel/refusal.js';
+import { makeLiveFeed } from '../../../src/application/event-sourcing/live-feed/live-feed.js';
+import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
+import { stored, threadUpdated } from '../../support/stored.js';
 
 let app: MemoryApp;
 let ada: { id: string; key: string };

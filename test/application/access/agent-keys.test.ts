@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { agent, retire } from '../../src/domain/agent/agent.js';
-import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { agent, retire } from '../../../src/domain/agent/agent.js';
+import { isRefusal } from '../../../src/domain/kernel/refusal.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 type Made = { readonly id: string; readonly key: string };
 type Entry = { readonly author: { readonly type: string; readonly id: string } };

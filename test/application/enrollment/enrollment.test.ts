@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Fence } from '../../src/domain/agent/events.js';
-import { agentIdOf } from '../../src/application/enrollment/fence.js';
-import { reapStaged } from '../../src/application/enrollment/reaper.js';
-import { usableCredentials } from '../../src/application/enrollment/staged-versions.js';
-import { enrollAgent } from '../../src/application/operations/agent/enroll-agent.js';
-import { Overloaded, OutcomeUnknown, WrongRevision } from '../../src/application/faults/errors.js';
-import type { EventStore, NewEvent } from '../../src/application/ports/event-store.js';
-import { codesOf, withinCodes } from '../../src/application/operation/refusal-codes.js';
-import { operations } from '../../src/application/registry.js';
-import { Secret } from '../../src/application/kernel/secret.js';
-import { systemCommand } from '../../src/application/event-sourcing/command.js';
-import { OwnerStreams } from '../../src/application/event-sourcing/owner-streams.js';
-import { refuse } from '../../src/domain/kernel/refusal.js';
-import { MemoryEventStore } from '../../src/infrastructure/memory/event-store.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
-import { credentialIdOf } from '../../src/application/ports/credential-vault.js';
+import type { Fence } from '../../../src/domain/agent/events.js';
+import { agentIdOf } from '../../../src/application/enrollment/fence.js';
+import { reapStaged } from '../../../src/application/enrollment/reaper.js';
+import { usableCredentials } from '../../../src/application/enrollment/staged-versions.js';
+import { enrollAgent } from '../../../src/application/operations/agent/enroll-agent.js';
+import { Overloaded, OutcomeUnknown, WrongRevision } from '../../../src/application/faults/errors.js';
+import type { EventStore, NewEvent } from '../../../src/application/ports/event-store.js';
+import { codesOf, withinCodes } from '../../../src/application/operation/refusal-codes.js';
+import { operations } from '../../../src/application/registry.js';
+import { Secret } from '../../../src/application/kernel/secret.js';
+import { systemCommand } from '../../../src/application/event-sourcing/command.js';
+import { OwnerStreams } from '../../../src/application/event-sourcing/owner-streams.js';
+import { refuse } from '../../../src/domain/kernel/refusal.js';
+import { MemoryEventStore } from '../../../src/infrastructure/memory/event-store.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
+import { credentialIdOf } from '../../../src/application/ports/credential-vault.js';
 
 const request = (more: Readonly<Record<string, unknown>> = {}) => ({
   harness: 'native',

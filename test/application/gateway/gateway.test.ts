@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describeFault } from '../../src/application/faults/describe-fault.js';
-import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../src/application/faults/errors.js';
-import { isRefusal } from '../../src/domain/kernel/refusal.js';
-import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../support/memory-app.js';
+import { describeFault } from '../../../src/application/faults/describe-fault.js';
+import { BackendUnavailable, OutcomeUnknown, Overloaded } from '../../../src/application/faults/errors.js';
+import { isRefusal } from '../../../src/domain/kernel/refusal.js';
+import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../support/memory-app.js';
 
 let app: MemoryApp;
 let ada: { id: string; key: string };
