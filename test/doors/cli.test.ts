@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,14 +29,29 @@ const enrollment = ['--harness', 'native', '--name', 'Scout', '--model', 'anthro
 const intake = [...enrollment, '--credential.mode', 'intake'];
 
 describe('the command line', () => {
+  const allOf = (command: Command): readonly Command[] => command.commands;
+  const listedOf = (command: Command): readonly Command[] => {
+    const listed = new Help().visibleCommands(command);
+    return command.commands.filter((inner) => listed.includes(inner));
+  };
+  /** The commands without commands below them, by their words. */
+  const leavesOf = (
+    command: Command,
+    below: (command: Command) => readonly Command[],
+    words: readonly string[] = [],
+  ): readonly string[] =>
+    command.commands.length === 0
+      ? [words.join('.')]
+      : below(command).flatMap((inner) => leavesOf(inner, below, [...words, inner.name()]));
+
   it('has every operation of the registry, by the words of its name', async () => {
     const program = new Command();
     addOperations(program, operations, []);
-    const leaves = (command: Command, words: readonly string[]): readonly string[] =>
-      command.commands.length === 0
-        ? [words.join('.')]
-        : command.commands.flatMap((inner) => leaves(inner, [...words, inner.name()]));
-    expect([...leaves(program, [])].sort()).toEqual(operations.map(({ name }) => name).sort());
+    const names = operations.map(({ name }) => name);
+    expect([...leavesOf(program, listedOf)].sort()).toEqual([...names].sort());
+    const formerNames = operations.flatMap(({ recordedAs }) => recordedAs ?? []);
+    expect(formerNames).toEqual(['scratchpad.update']);
+    expect([...leavesOf(program, allOf)].sort()).toEqual([...names, ...formerNames].sort());
     const top = await runCli(['--help']);
     for (const { name } of operations) expect(top.stdout).toContain(`  ${name.split('.')[0] ?? ''} `);
   });
@@ -48,6 +63,24 @@ describe('the command line', () => {
       expect(stdout).toContain(flag);
     }
     expect(stdout).not.toContain('credential.value');
+  });
+
+  it('runs a renamed operation under its former name: the same command under one idempotency key', async () => {
+    const { key } = await stack.user('Bea');
+    const runAsBea = (args: readonly string[]) =>
+      runCli(args, { env: { PALIMPSEST_URL: stack.url, PALIMPSEST_KEY: key }, stdin: '' });
+    const thread = json((await runAsBea(['thread', 'create', '--json'])).stdout).data;
+    const pad = json(
+      (await runAsBea(['scratchpad', 'create', '--thread-id', String(thread['id']), '--json'])).stdout,
+    ).data;
+    const flags = ['--scratchpad-id', String(pad['id']), '--metadata', '{"team":"a"}', '--json'];
+    const once = [...flags, '--idempotency-key', randomUUID()];
+    const former = await runAsBea(['scratchpad', 'update', ...once]);
+    const current = await runAsBea(['scratchpad', 'metadata', 'set', ...once]);
+    expect([former.code, former.stderr, current.code, current.stderr]).toEqual([0, '', 0, '']);
+    expect(json(former.stdout)).toMatchObject({ data: { metadata: { team: 'a' } } });
+    expect(json(former.stdout)).not.toHaveProperty('replayed');
+    expect(json(current.stdout)).toMatchObject({ data: { metadata: { team: 'a' } }, replayed: true });
   });
 
   it('creates, reads, changes and lists', async () => {
