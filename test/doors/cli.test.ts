@@ -56,7 +56,7 @@ describe('the command line', () => {
     for (const { name } of operations) expect(top.stdout).toContain(`  ${name.split('.')[0] ?? ''} `);
   });
 
-  it('tells the fields of an operation, and no flag for a secret', async () => {
+  it('lists the fields of an operation, and no flag for a secret', async () => {
     const { stdout, code } = await runCli(['agent', 'enroll', '--help']);
     expect(code).toBe(0);
     for (const flag of ['--harness', '--name', '--credential.mode <reference|intake>', '--secret-file']) {
@@ -133,7 +133,7 @@ describe('the command line', () => {
     }
   });
 
-  it('tells tools which scratchpad they act on, by an option or the environment', async () => {
+  it('gives tools the scratchpad that they act on, by an option or the environment', async () => {
     const threadId = (await ada.post('/v1/threads')).data as { id: string }; // everything that is made has an id
     const { id } = (await ada.post('/v1/scratchpads', { threadId: threadId.id })).data as { id: string };
     const appended = await run(['append_scratchpad', '--note', 'by option', '--scratchpad', id, '--json']);
@@ -146,7 +146,7 @@ describe('the command line', () => {
     expect((await runCli(['thread', 'list'], { env })).code).toBe(0);
   });
 
-  it('tells of a server that does not answer, with the key that makes asking again safe', async () => {
+  it('reports a server that does not answer, with the key that makes asking again safe', async () => {
     const env = { PALIMPSEST_URL: 'http://127.0.0.1:1', PALIMPSEST_KEY: ada.key };
     const { code, stderr } = await runCli(['thread', 'create'], { env });
     expect(code).toBe(10);
