@@ -95,7 +95,7 @@ describe('an exported audit trail', () => {
     expect((await verify(swapped)).broken).toMatchObject({ fault: 'hash', line: 3, id: lines[3]?.id });
   });
 
-  it('shows that the end is missing, to whoever kept the hash of the end', async () => {
+  it('shows that the end is missing, given the hash of the end', async () => {
     const head = lines.at(-1)?.hash;
     expect((await verify(lines, { head })).ok).toBe(true);
     expect((await verify(lines.slice(0, -1), { head })).broken).toMatchObject({ fault: 'head' });

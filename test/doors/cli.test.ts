@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,25 +29,58 @@ const enrollment = ['--harness', 'native', '--name', 'Scout', '--model', 'anthro
 const intake = [...enrollment, '--credential.mode', 'intake'];
 
 describe('the command line', () => {
+  const allOf = (command: Command): readonly Command[] => command.commands;
+  const listedOf = (command: Command): readonly Command[] => {
+    const listed = new Help().visibleCommands(command);
+    return command.commands.filter((inner) => listed.includes(inner));
+  };
+  /** The commands without commands below them, by their words. */
+  const leavesOf = (
+    command: Command,
+    below: (command: Command) => readonly Command[],
+    words: readonly string[] = [],
+  ): readonly string[] =>
+    command.commands.length === 0
+      ? [words.join('.')]
+      : below(command).flatMap((inner) => leavesOf(inner, below, [...words, inner.name()]));
+
   it('has every operation of the registry, by the words of its name', async () => {
     const program = new Command();
     addOperations(program, operations, []);
-    const leaves = (command: Command, words: readonly string[]): readonly string[] =>
-      command.commands.length === 0
-        ? [words.join('.')]
-        : command.commands.flatMap((inner) => leaves(inner, [...words, inner.name()]));
-    expect([...leaves(program, [])].sort()).toEqual(operations.map(({ name }) => name).sort());
+    const names = operations.map(({ name }) => name);
+    expect([...leavesOf(program, listedOf)].sort()).toEqual([...names].sort());
+    const formerNames = operations.flatMap(({ recordedAs }) => recordedAs ?? []);
+    expect(formerNames).toEqual(['scratchpad.update']);
+    expect([...leavesOf(program, allOf)].sort()).toEqual([...names, ...formerNames].sort());
     const top = await runCli(['--help']);
     for (const { name } of operations) expect(top.stdout).toContain(`  ${name.split('.')[0] ?? ''} `);
   });
 
-  it('tells the fields of an operation, and no flag for a secret', async () => {
+  it('lists the fields of an operation, and no flag for a secret', async () => {
     const { stdout, code } = await runCli(['agent', 'enroll', '--help']);
     expect(code).toBe(0);
     for (const flag of ['--harness', '--name', '--credential.mode <reference|intake>', '--secret-file']) {
       expect(stdout).toContain(flag);
     }
     expect(stdout).not.toContain('credential.value');
+  });
+
+  it('runs a renamed operation under its former name: the same command under one idempotency key', async () => {
+    const { key } = await stack.user('Bea');
+    const runAsBea = (args: readonly string[]) =>
+      runCli(args, { env: { PALIMPSEST_URL: stack.url, PALIMPSEST_KEY: key }, stdin: '' });
+    const thread = json((await runAsBea(['thread', 'create', '--json'])).stdout).data;
+    const pad = json(
+      (await runAsBea(['scratchpad', 'create', '--thread-id', String(thread['id']), '--json'])).stdout,
+    ).data;
+    const flags = ['--scratchpad-id', String(pad['id']), '--metadata', '{"team":"a"}', '--json'];
+    const once = [...flags, '--idempotency-key', randomUUID()];
+    const former = await runAsBea(['scratchpad', 'update', ...once]);
+    const current = await runAsBea(['scratchpad', 'metadata', 'set', ...once]);
+    expect([former.code, former.stderr, current.code, current.stderr]).toEqual([0, '', 0, '']);
+    expect(json(former.stdout)).toMatchObject({ data: { metadata: { team: 'a' } } });
+    expect(json(former.stdout)).not.toHaveProperty('replayed');
+    expect(json(current.stdout)).toMatchObject({ data: { metadata: { team: 'a' } }, replayed: true });
   });
 
   it('creates, reads, changes and lists', async () => {
@@ -100,7 +133,7 @@ describe('the command line', () => {
     }
   });
 
-  it('tells tools which scratchpad they act on, by an option or the environment', async () => {
+  it('gives tools the scratchpad that they act on, by an option or the environment', async () => {
     const threadId = (await ada.post('/v1/threads')).data as { id: string }; // everything that is made has an id
     const { id } = (await ada.post('/v1/scratchpads', { threadId: threadId.id })).data as { id: string };
     const appended = await run(['append_scratchpad', '--note', 'by option', '--scratchpad', id, '--json']);
@@ -113,7 +146,7 @@ describe('the command line', () => {
     expect((await runCli(['thread', 'list'], { env })).code).toBe(0);
   });
 
-  it('tells of a server that does not answer, with the key that makes asking again safe', async () => {
+  it('reports a server that does not answer, with the key that makes asking again safe', async () => {
     const env = { PALIMPSEST_URL: 'http://127.0.0.1:1', PALIMPSEST_KEY: ada.key };
     const { code, stderr } = await runCli(['thread', 'create'], { env });
     expect(code).toBe(10);

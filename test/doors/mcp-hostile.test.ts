@@ -194,7 +194,7 @@ describe('who is let in', () => {
   ];
 
   it.each(['127.0.0.1', 'localhost:4700', 'LOCALHOST', '[::1]:80', 'agents.example', 'agents.example:443'])(
-    'whoever calls it %s',
+    'a client that calls it %s',
     async (host) => expect(await ask([`Host: ${host}`, ...rest])).toMatch(/^HTTP\/1\.1 200 /),
   );
   it.each([
@@ -249,7 +249,7 @@ describe('who is let in', () => {
       }
     },
   );
-  it('whoever has a key, in either header', async () => {
+  it('a client with a key, in either header', async () => {
     const answer = await rpc(stand.server.url, undefined, { method: 'tools/list', headers: { 'x-api-key': goodKey } });
     expect([answer.status, answer.text.includes('note_create')]).toEqual([200, true]);
   });

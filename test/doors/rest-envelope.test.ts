@@ -142,7 +142,7 @@ describe('a refusal', () => {
       correlationId: uuid,
     });
   });
-  it('of a fault tells nothing of the fault', async () => {
+  it('of a fault shows nothing of the fault', async () => {
     const answer = await call('/v1/faults', { method: 'POST', body: '{"secret":"canary"}' });
     expect([answer.status, parsed(answer).error?.code]).toEqual([500, 'internal_fault']);
     expect(answer.text + JSON.stringify(stand.logged)).not.toContain('canary');

@@ -27,7 +27,7 @@ const of = (operation: Operation): Described => {
   return found;
 };
 
-/** The event that a block of an event stream tells. */
+/** The event in a block of an event stream. */
 function eventIn(block: unknown): unknown {
   if (typeof block !== 'string') return undefined;
   const fields = new Map(

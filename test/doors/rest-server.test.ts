@@ -84,7 +84,7 @@ describe('the API document that is served', () => {
     expect(second.text).toBe(first.text);
     expect(looks).toBe(after);
   });
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const first = await call('/openapi.json');
     // As browsers ask again; left to itself, fetch would ask for everything.
     const headers = { 'if-none-match': first.headers.get('etag') ?? '', 'cache-control': 'max-age=0' };

@@ -34,8 +34,12 @@ describe('the log', () => {
   // In a process of its own, because it writes to stdout.
   const logged = (level: string, call: string): readonly Readonly<Record<string, unknown>>[] => {
     const file = JSON.stringify(join(__dirname, '../../src/infrastructure/logger.ts'));
-    const script = `const { makeLog } = require(${file}); const log = makeLog({ level: '${level}' }); ${call}; void log.flush().then(() => process.exit());`;
-    const { stdout } = spawnSync(process.execPath, ['--require', 'tsx/cjs', '--eval', script], { encoding: 'utf8' });
+    const script = `const { makeLogger } = require(${file}); const log = makeLogger({ level: '${level}' }); ${call}; void log.flush().then(() => process.exit());`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', 'tsx/cjs', '--eval', script], {
+      encoding: 'utf8',
+    });
+    // Why: a script that fails writes no line, which is what the level test expects.
+    expect([status, stderr]).toEqual([0, '']);
     const lines = stdout.trimEnd().split('\n');
     // Each line is an object; the tests look at single members.
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -83,7 +83,7 @@ describe('server-sent events', () => {
     await other.stop();
   });
 
-  it('tell a process what happened at another', async () => {
+  it('reach a process from another', async () => {
     const other = await stack.another('api');
     const pad = await newPad();
     const events = await follow(pad, {}, other.url);

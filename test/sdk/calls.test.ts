@@ -26,7 +26,7 @@ async function errorOf(call: PromiseLike<unknown>): Promise<PalimpsestError> {
 const pad = { id: 'sp_1' };
 
 describe('a call', () => {
-  it('awaits to its data, or tells more', async () => {
+  it('awaits to its data, or gives more', async () => {
     const client = await clientOf([success(pad, { position: '41', replayed: true, charge: { micros: 2000 } })]);
     expect(await client.scratchpads.create({ threadId: 't' })).toEqual(pad);
     expect(await client.scratchpads.create({ threadId: 't' }).withMeta()).toEqual({
@@ -136,7 +136,7 @@ describe('an error', () => {
     expect(error.idempotencyKey).toBe(server.came[0]?.headers['idempotency-key']);
   });
 
-  it('tells of an answer that does not come in time', async () => {
+  it('reports an answer that does not come in time', async () => {
     const client = await clientOf([() => undefined], { retries: 0, timeoutMs: 30 });
     const error = await errorOf(client.me.get());
     expect([error.code, error.reason]).toEqual(['connection_failed', 'timeout']);

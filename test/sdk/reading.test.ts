@@ -130,7 +130,7 @@ describe('what is followed', () => {
     expect(server.came).toHaveLength(2);
   });
 
-  it('ends with the signal of whoever follows, while it waits', async () => {
+  it('ends with the signal of the follower, while it waits', async () => {
     const leaving = new AbortController();
     const client = await clientOf([events([begin, reported(11)], 'silence')]);
     const following = client.scratchpads.events('sp_1', {}, { signal: leaving.signal });

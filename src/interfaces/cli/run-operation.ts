@@ -50,7 +50,7 @@ async function inputFrom(schema: Schema, given: Given, flags: CommonFlags): Prom
   for (const [{ path, secret, schema: own }, words] of given) {
     const name = path.join('.');
     const value = secret ? undefined : valueOf(own, words);
-    if (secret || (isObject(value) && holdsSecret(own, value))) {
+    if (secret || (isObject(value) && containsSecret(own, value))) {
       throw new UsageError(`${name} is secret and no argument: give it on standard input, at the prompt or in a file.`);
     }
     setAt(input, path, value);
@@ -67,7 +67,7 @@ async function inputFrom(schema: Schema, given: Given, flags: CommonFlags): Prom
 }
 
 /** Secret in any of the forms that the value could have. */
-const holdsSecret = (schema: Schema, value: Readonly<Record<string, unknown>>): boolean =>
+const containsSecret = (schema: Schema, value: Readonly<Record<string, unknown>>): boolean =>
   [schema, ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].some(
     (variant) =>
       typeof variant === 'object' &&

@@ -11,7 +11,7 @@ const retryMs = 1_000;
 
 /**
  * Answers what happens as server-sent events, never faster than the client reads, until there is no more, the client
- * leaves or the process ends. The first block only says where it begins, for whoever is cut off before the first event.
+ * leaves or the process ends. The first block only says where it begins, for clients that are cut off before the first event.
  */
 export async function sendEvents(
   response: ServerResponse,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Operation } from '../../application/operation/operation.js';
 import { openApi } from './openapi/document.js';
 
-/** `/openapi.json`, open to everyone: it is written once, when it is first asked for, and not sent to whoever has it. */
+/** `/openapi.json`, open to everyone: it is written when it is first asked for, once, and not sent to clients that have it. */
 export function apiDocument(operations: readonly Operation[], version: string): RequestHandler {
   let written: { readonly bytes: Buffer; readonly etag: string } | undefined;
   return (_request, response) => {

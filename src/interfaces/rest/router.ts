@@ -10,8 +10,8 @@ import { sendLines } from '../http/ndjson.js';
 import { sendRefusal, sendSuccess, successHeaders } from '../http/reply.js';
 
 /**
- * REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. `ending` tells that the
- * process is, so that answers without an end of their own end too.
+ * REST door: HTTP in, gateway, HTTP out. A rule written here is a rule the other doors miss. `ending` is aborted
+ * when the process ends: answers without an end of their own end then.
  */
 export function restRouter(operations: readonly Operation[], gateway: Gateway, ending: AbortSignal): RequestHandler {
   const families = new Map<string, Router>();

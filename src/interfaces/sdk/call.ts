@@ -53,7 +53,7 @@ export class Call<Data> implements Promise<Data> {
     return this.then(undefined, onFault);
   }
 
-  finally(onSettled?: (() => void) | null): Promise<Data> {
-    return this.then().finally(onSettled);
+  finally(onFinally?: (() => void) | null): Promise<Data> {
+    return this.then().finally(onFinally);
   }
 }

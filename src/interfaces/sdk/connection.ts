@@ -24,7 +24,7 @@ export interface Connection {
   begin(entry: Entry, given: Given): Promise<AsyncGenerator<string>>;
 }
 
-/** A server that has nothing to tell says so three times within this time. */
+/** A server without news sends a comment three times within this time. */
 const quietMs = 30_000;
 
 /** Opens nothing yet: each call brings its own connection, or finds one that `fetch` has kept. */

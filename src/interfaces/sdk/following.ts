@@ -1,17 +1,17 @@
 import { PalimpsestError } from './errors.js';
 import { partsOf } from './lines.js';
 
-/** Begins to follow after an event, or from now on; `again` tells how often it was cut since the last event. */
+/** Begins to follow after an event, or from now on; `again` counts the cuts since the last event. */
 export type Follow = (after: string | undefined, again: number) => Promise<AsyncIterable<string>>;
 
-/** Why there are no more events although more will happen: whoever asks again goes on where this ended. */
+/** Reasons of an end after which more events will come: a client that asks again goes on where this ended. */
 const passing: readonly unknown[] = ['server_stopping', 'unavailable'];
 
 /**
  * Events as they happen, each once. What cuts the connection, or stops the server, is not seen: it connects again and goes
  * on after the last event, for as long as it takes unless the call's `retries` says otherwise. It ends when there can be no more
- * (the scratchpad was deleted, the key revoked), with `signal`, and when the loop is left. Whoever was cut off when the
- * scratchpad was deleted meets `not_found`.
+ * (the scratchpad was deleted, the key revoked), with `signal`, and when the loop is left. A client that was
+ * cut off when the scratchpad was deleted meets `not_found`.
  *
  * @example
  * for await (const { event, data } of client.scratchpads.events(id)) console.log(event, data);

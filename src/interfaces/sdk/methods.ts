@@ -56,7 +56,7 @@ function listing(entry: Entry, connection: Connection, args: readonly unknown[])
   );
 }
 
-/** Once it has begun it is patient, as whoever follows waits for what happens next in any case. */
+/** Once it has begun it retries without a limit, unless the call sets one. Why: a follower waits for the next event anyway. */
 function following(entry: Entry, connection: Connection, args: readonly unknown[]): Following<unknown> {
   const { fields, options, ...given } = readArguments(entry, args);
   return new Following(async (lastEventId, again) => {
