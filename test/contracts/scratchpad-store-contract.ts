@@ -347,12 +347,12 @@ export function describeScratchpadStore(name: string, open: () => ScratchpadStor
         length: 1,
       });
       await expect(store.keys.state(pad)).resolves.toMatchObject({
-        unfinishedClears: ['c1'],
+        unfinishedClearIds: ['c1'],
         ledger: { generation: 1 },
       });
       await store.ledger.dropCleared(pad, 'c1');
       await expect(store.ledger.read(pad, 0, 10, 'c1')).resolves.toBeUndefined();
-      await expect(store.keys.state(pad)).resolves.toMatchObject({ unfinishedClears: [] });
+      await expect(store.keys.state(pad)).resolves.toMatchObject({ unfinishedClearIds: [] });
       await store.ledger.clear(pad, 'c1');
       await expect(store.keys.state(pad)).resolves.toMatchObject({ ledger: { generation: 1, length: 1 } });
     });
@@ -364,7 +364,7 @@ export function describeScratchpadStore(name: string, open: () => ScratchpadStor
         contentRevision: 0,
         at,
         staged: [],
-        unfinishedClears: [],
+        unfinishedClearIds: [],
         idempotencyKeys: 0,
       });
       await store.content.stage(pad, 1, 'e1', 'one');

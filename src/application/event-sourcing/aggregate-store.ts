@@ -1,10 +1,10 @@
-import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/aggregate.js';
+import type { Aggregate, DomainEvent } from '../../domain/kernel/aggregate.js';
 import type { EventStore } from '../ports/event-store.js';
 import type { PersonalDataKeys } from '../ports/personal-data-keys.js';
 import type { Snapshot, Snapshots } from '../ports/snapshots.js';
 import type { DecodedEvent } from './codec.js';
 import { DecodedStreams } from './decoded-streams.js';
-import { emptyStream, type LoadedAggregate, withKey } from './loaded-aggregate.js';
+import { advance, emptyStream, type LoadedAggregate } from './loaded-aggregate.js';
 import { LRUCache } from 'lru-cache';
 
 const pageSize = 500;
@@ -92,7 +92,7 @@ export class AggregateStore extends DecodedStreams {
     let loaded = known ?? (await this.fromSnapshot(aggregate, stream));
     for (;;) {
       const page = await this.events(stream, loaded.revision + 1, pageSize);
-      if (page.length > 0) loaded = this.advance(aggregate, loaded, page);
+      if (page.length > 0) loaded = advance(aggregate, loaded, page);
       if (page.length < pageSize) break;
     }
     this.remember(aggregate, stream, loaded, seen);
@@ -106,25 +106,9 @@ export class AggregateStore extends DecodedStreams {
     before: LoadedAggregate<State>,
     events: readonly DecodedEvent[],
   ): LoadedAggregate<State> {
-    const loaded = this.advance(aggregate, before, events);
+    const loaded = advance(aggregate, before, events);
     this.remember(aggregate, `${aggregate.category}-${id}`, loaded);
     return loaded;
-  }
-
-  private advance<State, Event extends DomainEvent>(
-    aggregate: Aggregate<State, Event>,
-    before: LoadedAggregate<State>,
-    events: readonly DecodedEvent[],
-  ): LoadedAggregate<State> {
-    let { state, ownerId, keys, revision, position } = before;
-    for (const event of events) {
-      state = evolve(aggregate, state, event);
-      ownerId ??= event.metadata.ownerId;
-      keys = withKey(keys, event);
-      revision = event.revision;
-      position = event.position;
-    }
-    return { state, ownerId, keys, revision, position };
   }
 
   private async fromSnapshot<State, Event extends DomainEvent>(

@@ -1,4 +1,4 @@
-import type { Aggregate, DomainEvent } from '../../domain/kernel/aggregate.js';
+import { evolve, type Aggregate, type DomainEvent } from '../../domain/kernel/aggregate.js';
 import type { RecordedKey } from '../ports/snapshots.js';
 import type { DecodedEvent } from './codec.js';
 
@@ -13,13 +13,30 @@ export interface LoadedAggregate<State> {
 }
 
 /** A stream remembers this many idempotency keys, the latest. */
-export const rememberedKeys = 256;
+const rememberedKeys = 256;
 
 export const emptyStream = <State, Event extends DomainEvent>(
   aggregate: Aggregate<State, Event>,
 ): LoadedAggregate<State> => ({ state: aggregate.initial, revision: -1, ownerId: undefined, keys: [], position: 0n });
 
-export function withKey(keys: readonly RecordedKey[], event: DecodedEvent): readonly RecordedKey[] {
+/** The aggregate after later events of its stream. */
+export function advance<State, Event extends DomainEvent>(
+  aggregate: Aggregate<State, Event>,
+  before: LoadedAggregate<State>,
+  events: readonly DecodedEvent[],
+): LoadedAggregate<State> {
+  let { state, ownerId, keys, revision, position } = before;
+  for (const event of events) {
+    state = evolve(aggregate, state, event);
+    ownerId ??= event.metadata.ownerId;
+    keys = withKey(keys, event);
+    revision = event.revision;
+    position = event.position;
+  }
+  return { state, ownerId, keys, revision, position };
+}
+
+function withKey(keys: readonly RecordedKey[], event: DecodedEvent): readonly RecordedKey[] {
   const { idempotency, actor } = event.metadata;
   if (!idempotency) return keys;
   const last = keys.at(-1);
