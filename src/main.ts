@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { getMe } from './application/operations/user/get-me.js';
-import { BackendUnavailable } from './application/faults/errors.js';
+import { BackendUnavailable, LogMismatch } from './application/faults/errors.js';
 import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
 import type { AloneOptions } from './infrastructure/embedded/eventstore-alone.js';
@@ -84,6 +84,23 @@ program
     const config = readConfig(process.env);
     const { printAdministratorKey } = await import('./composition/maintenance.js');
     await printAdministratorKey(config, say, complain);
+  });
+
+program
+  .command('adopt-log')
+  .description('bind this installation to the event log that EVENTSTORE_URL leads to, whatever it was bound to before')
+  .addHelpText(
+    'after',
+    `
+A server refuses to work when the event log is another one than Postgres and Redis belong to, or an older copy of it.
+Use this only when the former log will not come back: with every server stopped, it makes the new log's word count.
+What the new log does not know is no longer shown, and is not removed; entries that only it knows are recorded as lost.`,
+  )
+  .requiredOption('--yes', 'that this is meant')
+  .action(async () => {
+    const config = readConfig(process.env);
+    const { adoptLog } = await import('./composition/maintenance.js');
+    await adoptLog(config, say, complain);
   });
 
 program
@@ -216,7 +233,7 @@ function hintFor(fault: Error): string {
     redis: 'REDIS_URL',
     kms: 'PALIMPSEST_KMS_URL',
   };
-  return fault instanceof BackendUnavailable
+  return fault instanceof BackendUnavailable && !(fault instanceof LogMismatch)
     ? ` If it is your own: does it serve, and is ${variables[fault.backend]} right?`
     : '';
 }

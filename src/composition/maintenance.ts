@@ -29,6 +29,15 @@ export const printAdministratorKey = (config: Config, say: Say, complain: Say): 
     say(key);
   });
 
+/** Binds this installation to the event log that EVENTSTORE_URL leads to, whatever it was bound to. */
+export const adoptLog = (config: Config, say: Say, complain: Say): Promise<void> =>
+  withBackends(config, complain, async (services) => {
+    const { guard } = await services.get(T.logGuard);
+    say(
+      `This installation now belongs to log ${await guard.adopt()}. Its read models are built from it at the next start.`,
+    );
+  });
+
 /** Rewraps everything under the current KEK; a home that keeps its own keys is given a new one first. */
 export async function rotateVault(config: Config, say: Say, complain: Say): Promise<void> {
   const isKept = config.keks === undefined;

@@ -1,5 +1,3 @@
-import { administratorId, ensureAdministrator } from '../application/access/administrator.js';
-import { derivedUuid } from '../application/kernel/ids.js';
 import { operations } from '../application/registry.js';
 import type { Services } from './bind.js';
 import { makeContainer } from './container.js';
@@ -7,10 +5,11 @@ import { partsOf, startedBy, type Part, type Role } from './roles.js';
 import { T, type Backends, type ProcessLogger, type ProcessMetrics } from './tokens.js';
 import type { Config } from '../infrastructure/config.js';
 import { startBackground } from './background.js';
+import { startFirstAdministrator } from './first-administrator.js';
 import { startEmbedded } from '../infrastructure/embedded/embedded.js';
 import { StartupError } from '../infrastructure/startup-error.js';
 import { makeMetrics } from '../infrastructure/metrics.js';
-import { adminKeyFile, keptKeks, removeFile, writePrivate } from '../infrastructure/secrets.js';
+import { adminKeyFile, keptKeks } from '../infrastructure/secrets.js';
 import { mcpDoor } from '../interfaces/mcp/door.js';
 import { startHttpServer } from '../interfaces/http/server.js';
 import { restDoor } from '../interfaces/rest/door.js';
@@ -132,7 +131,7 @@ export async function startParts(
       url: rest?.url,
       adminKeyFile: adminKeyFile(config.home),
       async stop() {
-        await rest?.close(graceMs);
+        await rest?.close();
         await services.close();
         await logger.flush();
       },
@@ -151,28 +150,25 @@ async function startApi(config: Config, services: Services) {
     services.get(T.logger),
     services.get(T.metrics),
   ]);
-  await makeAdministrator(config, services);
+  const administrator = await startFirstAdministrator(config, services);
   const hosts = [config.host, ...(config.mcpHosts ?? [])];
   const doors = [
     restDoor({ operations, gateway, version }),
     mcpDoor({ operations, gateway, authenticate, log: logger, version, hosts }),
   ];
   try {
-    return await startHttpServer({ doors, log: logger, checks, exposition }, config);
+    const server = await startHttpServer({ doors, log: logger, checks, exposition }, config);
+    return {
+      url: server.url,
+      async close() {
+        administrator.stop();
+        await server.close(graceMs);
+      },
+    };
   } catch (fault) {
+    administrator.stop();
     throw notListening(fault, config) ?? fault;
   }
-}
-
-/** Makes the first administrator, whose key is written to this home. */
-async function makeAdministrator(config: Config, services: Services): Promise<void> {
-  const [tenants, apiKeys] = await Promise.all([services.get(T.tenants), services.get(T.apiKeys)]);
-  const file = adminKeyFile(config.home);
-  const { aggregates } = tenants.ofSystem(administratorId, derivedUuid('administrator'));
-  await ensureAdministrator(aggregates, apiKeys, {
-    write: (key) => writePrivate(file, `${key}\n`),
-    remove: () => removeFile(file),
-  });
 }
 
 /** Why the system does not let a server listen there, where that is the reason of this fault. */

@@ -3,10 +3,12 @@ import type { KeyMaker } from '../application/access/api-keys.js';
 import type { AggregateStore } from '../application/event-sourcing/aggregate-store.js';
 import type { EventSourcing } from '../application/event-sourcing/append.js';
 import type { RunningLiveFeed } from '../application/event-sourcing/live-feed/live-feed.js';
+import type { LogGuard } from '../application/event-sourcing/log-guard.js';
 import type { GatewayNeeds } from '../application/gateway/gateway.js';
 import type { Gateway } from '../application/gateway/request.js';
 import type { Clock } from '../application/ports/clock.js';
 import type { CredentialVault } from '../application/ports/credential-vault.js';
+import type { EventStore } from '../application/ports/event-store.js';
 import type { HarnessRegistry } from '../application/ports/harnesses.js';
 import type { Models } from '../application/ports/models.js';
 import type { PersonalDataKeys } from '../application/ports/personal-data-keys.js';
@@ -19,7 +21,7 @@ import type { Purges } from '../infrastructure/bullmq/purges.js';
 import type { RunningResearchQueue } from '../infrastructure/bullmq/research.js';
 import type { Config } from '../infrastructure/config.js';
 import type { CrashPoints } from '../infrastructure/crash-points.js';
-import type { openEventStore } from '../infrastructure/eventstore/event-store.js';
+import type { OpenedEventStore } from '../infrastructure/eventstore/event-store.js';
 import type { makeLogger } from '../infrastructure/logger.js';
 import type { makeMetrics } from '../infrastructure/metrics.js';
 import type { Database } from '../infrastructure/postgres/database.js';
@@ -51,6 +53,11 @@ export interface Running {
   close(): Promise<void>;
 }
 
+/** The guard of the event log, which compares for as long as the process runs. */
+export interface WatchedLog extends Running {
+  readonly guard: LogGuard;
+}
+
 export type ProcessLogger = ReturnType<typeof makeLogger>;
 export type ProcessMetrics = ReturnType<typeof makeMetrics>;
 
@@ -71,7 +78,9 @@ export const T = {
   keyUsage: token<WrittenKeyUsage>('keyUsage'),
   personalDataKeys: token<PersonalDataKeys>('personalDataKeys'),
   snapshots: token<Snapshots>('snapshots'),
-  eventStore: token<ReturnType<typeof openEventStore>>('eventStore'),
+  openedEventStore: token<OpenedEventStore>('openedEventStore'),
+  logGuard: token<WatchedLog>('logGuard'),
+  eventStore: token<EventStore>('eventStore'),
   live: token<RunningLiveFeed>('live'),
   aggregateStore: token<AggregateStore>('aggregateStore'),
   eventSourcing: token<EventSourcing>('eventSourcing'),

@@ -47,4 +47,12 @@ export function writePrivate(file: string, text: string): void {
   renameSync(staged, file);
 }
 
+/** Gives an existing file the first free name of `file.1`, `file.2`, …: what it held is not lost. */
+export function setAside(file: string): void {
+  if (!existsSync(file)) return;
+  let n = 1;
+  while (existsSync(`${file}.${n}`)) n += 1;
+  renameSync(file, `${file}.${n}`);
+}
+
 export const removeFile = (file: string): void => rmSync(file, { force: true });

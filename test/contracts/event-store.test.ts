@@ -60,7 +60,7 @@ describe('an event log behind a bad line', () => {
     proxy.refuse();
     await expect(log.append(stream, 'none', newEvents(1))).rejects.toBeInstanceOf(BackendUnavailable);
     await expect(log.readStream(stream)).rejects.toBeInstanceOf(BackendUnavailable);
-    await expect(log.ping()).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(log.endPosition()).rejects.toBeInstanceOf(BackendUnavailable);
     proxy.pass();
     await eventually(
       () => log.append(stream, 'none', newEvents(1)).catch(() => undefined),
@@ -108,7 +108,7 @@ describe('an event log behind a bad line', () => {
     proxy.refuse();
     const events = newEvents(50);
     await direct.append(newStream(), 'none', events);
-    await expect(log.ping()).rejects.toBeInstanceOf(BackendUnavailable);
+    await expect(log.endPosition()).rejects.toBeInstanceOf(BackendUnavailable);
     proxy.pass();
     await eventually(
       () => seen.length,
@@ -163,7 +163,7 @@ describe('an event log that is asked for more than it keeps up with', () => {
 describe('the address of an event log', () => {
   it('may be written in the successor’s way', async () => {
     const log = openEventStore(url.replace(/^esdb/, 'kurrentdb'), quiet);
-    await expect(log.ping()).resolves.toBeUndefined();
+    await expect(log.endPosition()).resolves.toBeGreaterThanOrEqual(-1n);
     await log.close();
   });
 });

@@ -221,6 +221,7 @@ export async function startStand(
     metrics,
     logger: log,
     tenants,
+    logGuard: { hold: () => undefined },
     watermark: { waitFor: async (position) => position <= 10n },
     cursorKey: Buffer.alloc(32),
     services: absent(),

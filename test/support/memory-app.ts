@@ -66,6 +66,7 @@ export async function memoryApp({
     metrics: uncounted,
     logger: quiet,
     tenants,
+    logGuard: { hold: () => undefined },
     watermark: { waitFor: async () => true },
     cursorKey: pepper,
     services: { apiKeys, models, harnesses: { list: async () => builtInHarnesses } },

@@ -22,6 +22,10 @@ export interface Stack {
   readonly backends: Backends;
   readonly admin: RestClient;
   readonly redis: Redis;
+  /** Where the event store itself serves, in front of which a proxy may stand. */
+  readonly eventstorePort: number;
+  /** The folder with the administrator's key. */
+  readonly home: string;
   /** Another process's worth of the product on the same backends. */
   another(role?: Role): Promise<{ readonly url: string; stop(): Promise<void> }>;
   /** A client with this key. */
@@ -38,11 +42,14 @@ interface StackOptions {
   readonly ownRedisUrl?: string;
   /** Where agents of provider `anthropic` find their model, and those of `openai`. */
   readonly modelUrl?: string;
+  /** Answers the port of a proxy in front of the event store, given the event store's own. */
+  readonly eventstoreProxy?: (port: number) => number;
 }
 
-export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): Promise<Stack> {
+export async function startStack({ ownRedisUrl, modelUrl, eventstoreProxy }: StackOptions = {}): Promise<Stack> {
   const database = await freshDatabase();
   const eventstore = await startEventStore({ databaseUrl: database.url });
+  const eventstorePort = Number(/:(\d+)/.exec(eventstore.url)?.[1]);
   const redisUrl = ownRedisUrl ?? redisOfThisWorker();
   const redis = new Redis(redisUrl);
   redis.on('error', () => undefined); // It may be killed on purpose; whoever asks it something is reported.
@@ -50,7 +57,10 @@ export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): 
   const home = mkdtempSync(join(tmpdir(), 'palimpsest-journey-'));
   const backends = {
     databaseUrl: database.url,
-    eventstoreUrl: eventstore.url,
+    eventstoreUrl: eventstore.url.replace(
+      `:${eventstorePort}`,
+      `:${eventstoreProxy?.(eventstorePort) ?? eventstorePort}`,
+    ),
     redisUrl,
     keks: makeKekRing({ number: 1, key: randomBytes(32) }),
   };
@@ -67,6 +77,8 @@ export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): 
     backends,
     admin,
     redis,
+    eventstorePort,
+    home,
     client,
     async another(role) {
       const other = await start(mkdtempSync(join(home, 'other-')), role);
@@ -89,7 +101,7 @@ export async function startStack({ ownRedisUrl, modelUrl }: StackOptions = {}): 
   };
 }
 
-const configFor = (home: string, modelUrl: string | undefined): Config => ({
+export const configFor = (home: string, modelUrl: string | undefined): Config => ({
   host: '127.0.0.1',
   port: 0,
   home,
@@ -107,7 +119,7 @@ const configFor = (home: string, modelUrl: string | undefined): Config => ({
 });
 
 /** Suites that run at the same time do not see each other's keys. */
-function redisOfThisWorker(): string {
+export function redisOfThisWorker(): string {
   const server = process.env['TEST_REDIS_URL'];
   if (server === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests with jest.');
   const url = new URL(server);

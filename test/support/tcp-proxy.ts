@@ -17,6 +17,8 @@ export interface TcpProxy {
   loseNextReply(): void;
   /** Breaks a connection once this many bytes more have gone to the client. */
   cutAfter(bytes: number): void;
+  /** Breaks every open connection; those that come lead to another server. */
+  leadTo(port: number): void;
   close(): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ interface Pair {
 /** Starts a proxy on a free loopback port. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
+  let targetPort = target.port;
   let held = false;
   let refusing = false;
   let delayMs = 0;
@@ -67,7 +70,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   const listener = createServer((client) => {
     client.on('error', () => undefined); // Followed by close.
     if (refusing) return void client.resetAndDestroy();
-    const server = connect(target.port, target.host);
+    const server = connect(targetPort, target.host);
     const pair = { client, server };
     pairs.add(pair);
     client.setNoDelay(true);
@@ -108,6 +111,10 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     },
     cutAfter(bytes) {
       repliesLeft = bytes;
+    },
+    leadTo(port) {
+      targetPort = port;
+      endAll();
     },
     async close() {
       const closed = new Promise((resolve) => listener.close(resolve));

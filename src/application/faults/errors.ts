@@ -25,6 +25,17 @@ export class BackendUnavailable extends Error {
 /** More is asked of a backend at once than it keeps up with. What was refused so has not happened. */
 export class Overloaded extends BackendUnavailable {}
 
+/**
+ * The event log is not the one that the other backends' data belongs to, or has lost its end. Nothing may be read from it or
+ * written to it (docs/flows.md#another-log). The message is for operators: it names logs and positions, nothing else.
+ */
+export class LogMismatch extends BackendUnavailable {
+  constructor(message: string) {
+    super('eventstore');
+    this.message = message;
+  }
+}
+
 /** The owner's data key was destroyed: nothing more may be written about them. */
 export class OwnerErased extends Error {
   constructor() {

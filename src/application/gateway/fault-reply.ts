@@ -1,11 +1,14 @@
 import { refuse, type Refusal } from '../../domain/kernel/refusal.js';
 import { describeFault } from '../faults/describe-fault.js';
-import { Overloaded, OwnerErased, WrongRevision } from '../faults/errors.js';
+import { LogMismatch, Overloaded, OwnerErased, WrongRevision } from '../faults/errors.js';
 import type { Logger, Metrics } from '../ports/telemetry.js';
 import type { Exchange } from './exchange.js';
 
 /** A command of several steps may be past the first of them. */
 const overloaded = 'Too much is asked at once. It is safe to try again with the same idempotency key.';
+
+/** What is wrong is for operators: it stands in the log and at `/readyz`. */
+const anotherLog = 'The server does not work now: its event log is not the right one. Nothing was done.';
 
 /** Turns a fault into a refusal and logs it. Invariant: only class, code and stack frames are logged. */
 export function faultReply(
@@ -17,6 +20,7 @@ export function faultReply(
   if (fault instanceof WrongRevision) {
     return refuse('unavailable', 'Too many writers at once. It is safe to try again.', { retryAfterSeconds: 1 });
   }
+  if (fault instanceof LogMismatch) return refuse('unavailable', anotherLog, { retryAfterSeconds: 5 });
   if (fault instanceof Overloaded) return refuse('unavailable', overloaded, { retryAfterSeconds: 1 });
   metrics.count('palimpsest_faults_total', { operation: operation.name });
   logger.error({ ...describeFault(fault), operation: operation.name, correlationId }, 'operation faulted');

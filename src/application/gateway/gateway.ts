@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '../../domain/kernel/refusal.js';
 import type { Authenticate } from '../access/authenticate.js';
+import type { LogGuard } from '../event-sourcing/log-guard.js';
 import { withinCodes } from '../operation/refusal-codes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger, Metrics } from '../ports/telemetry.js';
@@ -16,9 +17,11 @@ import { checkOutput } from './steps/check-output.js';
 import { fence } from './steps/fence.js';
 import { parse } from './steps/parse.js';
 import { run, type RunNeeds } from './steps/run.js';
+import { verifyLog } from './steps/verify-log.js';
 
 export interface GatewayNeeds extends RunNeeds {
   readonly authenticate: Authenticate;
+  readonly logGuard: Pick<LogGuard, 'hold'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -35,6 +38,7 @@ export const steps = (needs: GatewayNeeds): readonly Step[] => [
   bindScratchpad,
   fence(needs.clock),
   awaitMinPosition(needs.watermark),
+  verifyLog(needs.logGuard),
   run(needs),
   awaitProjection(needs.watermark),
   checkOutput(needs.metrics),

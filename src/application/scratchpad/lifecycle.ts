@@ -24,7 +24,7 @@ export async function provisionScratchpad(pad: PadContext, threadId: string): Pr
   else await pad.consistency.run(async () => true);
   if (!isAttached(await aggregates.load(thread, threadId), scratchpadId)) await removeScratchpad(pad);
   const now = await aggregates.load(scratchpads.scratchpad, scratchpadId);
-  if (now.status !== 'open') await store.keys.destroy(ref);
+  if (now.status === 'deleted') await store.keys.destroy(ref);
   else if (isNew) store.epoch.markVerified(ref, epoch);
   return now;
 }

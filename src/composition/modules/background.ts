@@ -49,10 +49,11 @@ export const background: Module = (bind, closing) => {
   );
   bind(
     T.ledgerAuditor,
-    [T.backends, T.maintenance, T.purges, T.logger],
-    ({ databaseUrl: url }, maintenance, { queue: purges }, logger) => {
+    [T.backends, T.maintenance, T.purges, T.logGuard, T.logger],
+    ({ databaseUrl: url }, maintenance, { queue: purges }, { guard }, logger) => {
+      const verifyLog = () => guard.verify();
       const lease = { url, lock: lockNumbers.ledgerAuditor, name: 'ledger auditor', log: logger };
-      return closing(runAsLeader(lease, (_, ended) => runAuditLoop({ maintenance, purges, logger }, ended)));
+      return closing(runAsLeader(lease, (_, ended) => runAuditLoop({ maintenance, purges, verifyLog, logger }, ended)));
     },
   );
 };

@@ -21,17 +21,39 @@ export const gateway: Module = (bind) => {
   );
   bind(
     T.gatewayNeeds,
-    [T.tenants, T.authenticate, T.rootKey, T.watermark, T.projections, T.apiKeys, T.models, T.harnesses, T.logger],
-    (tenants, authenticate, rootKey, watermark, projections, apiKeys, models, harnesses, logger) => {
+    [
+      T.tenants,
+      T.authenticate,
+      T.rootKey,
+      T.watermark,
+      T.logGuard,
+      T.projections,
+      T.apiKeys,
+      T.models,
+      T.harnesses,
+      T.logger,
+    ],
+    (
+      tenants,
+      authenticate,
+      rootKey,
+      watermark,
+      { guard: logGuard },
+      projections,
+      apiKeys,
+      models,
+      harnesses,
+      logger,
+    ) => {
       const { clock, metrics } = tenants.needs.eventSourcing;
       const cursorKey = purposeKey(rootKey, 'cursors');
       const services = { apiKeys, models, harnesses };
-      return { tenants, authenticate, watermark, projections, cursorKey, services, clock, metrics, logger };
+      return { tenants, authenticate, watermark, logGuard, projections, cursorKey, services, clock, metrics, logger };
     },
   );
   bind(T.gateway, [T.gatewayNeeds], makeGateway);
-  bind(T.checks, [T.eventStore, T.database, T.scratchpadStore], (eventStore, { app }, scratchpadStore) => ({
-    eventstore: () => eventStore.ping(),
+  bind(T.checks, [T.logGuard, T.database, T.scratchpadStore], ({ guard }, { app }, scratchpadStore) => ({
+    eventstore: () => guard.verify(),
     postgres: async () => {
       await app.run(sql`select 1`);
     },

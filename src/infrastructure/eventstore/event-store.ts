@@ -1,4 +1,5 @@
 import type { EventStore, StoredEvent } from '../../application/ports/event-store.js';
+import type { LogProbe } from '../../application/ports/log-binding.js';
 import type { Logger } from '../../application/ports/telemetry.js';
 import { BatchAppends } from './batch-append.js';
 import { Connection } from './connection.js';
@@ -9,17 +10,18 @@ import { Follower } from './subscription.js';
 const pageSize = 500;
 const maxPageSize = 5_000;
 
+export interface OpenedEventStore extends EventStore, LogProbe {
+  close(): Promise<void>;
+}
+
 /** The event store behind a connection string (`esdb://…`, `esdb+discover://…` or `kurrentdb://…`). */
-export function openEventStore(
-  url: string,
-  log: Logger,
-): EventStore & { close(): Promise<void>; ping(): Promise<void> } {
+export function openEventStore(url: string, log: Logger): OpenedEventStore {
   const connection = new Connection(url, log);
   const appends = new BatchAppends(connection);
   const followers = new Set<Follower>();
   let closed = false;
 
-  const events: EventStore & { close(): Promise<void>; ping(): Promise<void> } = {
+  const events: OpenedEventStore = {
     async append(stream, expected, events) {
       if (events.length === 0) throw new RangeError('There is nothing to append.');
       if (closed) throw unavailable();
@@ -51,8 +53,8 @@ export function openEventStore(
       };
     },
 
-    async ping() {
-      await headPosition(connection);
+    async endPosition() {
+      return (await readPage(connection, { from: 'end' }, 1, 'backwards')).position ?? -1n;
     },
 
     async close() {

@@ -9,6 +9,7 @@ import type {
   Subscription,
   SubscriptionListener,
 } from '../../application/ports/event-store.js';
+import type { LogProbe } from '../../application/ports/log-binding.js';
 
 const batchSize = 500;
 /** Distance between positions: they are offsets of the event store, so nobody may count with them. */
@@ -18,7 +19,7 @@ const recognised = 1_000;
 const retryListenerAfterMs = 5;
 
 /** An event store without a server: exact expectations, retries recognised by their ids, sparse positions. */
-export class MemoryEventStore implements EventStore {
+export class MemoryEventStore implements EventStore, LogProbe {
   private readonly all: StoredEvent[] = [];
   private readonly streams = new Map<string, StoredEvent[]>();
   private readonly arrival = new WakeSignal();
@@ -48,6 +49,10 @@ export class MemoryEventStore implements EventStore {
 
   headPosition(): Promise<bigint> {
     return Promise.resolve(this.all.at(-1)?.position ?? 0n);
+  }
+
+  endPosition(): Promise<bigint> {
+    return Promise.resolve(this.all.at(-1)?.position ?? -1n);
   }
 
   subscribe(after: bigint | undefined, listener: SubscriptionListener, types?: readonly string[]): Subscription {

@@ -47,8 +47,6 @@ export class Term implements ActiveTerm {
     const behind = await this.loadCheckpoints();
     const subscription = this.needs.events.subscribe(this.checkpoint < 0n ? undefined : this.checkpoint, {
       events: (batch) => this.guarded(() => this.project(batch)),
-      // Nobody awaits this: `guarded` has ended the term with the fault, and `run` throws it.
-      caughtUp: (position) => void this.guarded(() => this.skipTo(position)).catch(() => undefined),
       deferrable: this.needs.deferrable,
     });
     const aside = this.guarded(async () => {
@@ -120,14 +118,6 @@ export class Term implements ActiveTerm {
     }
     const rest = betweenTransactionsMs - (performance.now() - begun);
     if (rest > 0) await pause(rest, this.over);
-  }
-
-  private skipTo(position: bigint): Promise<void> {
-    return this.runExclusive(async () => {
-      if (position <= this.checkpoint) return;
-      await this.runHere(this.advance(position));
-      this.checkpoint = position;
-    });
   }
 
   private target(): WriteTarget {

@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { LogMismatch } from '../../application/faults/errors.js';
 
 /** Each backend's check; it rejects when the backend cannot work. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
@@ -45,7 +46,7 @@ interface Line {
 const checkAll = (checks: Checks): Promise<readonly Line[]> =>
   Promise.all(Object.entries(checks).map(async ([name, check]) => ({ name, state: await stateOf(check) })));
 
-/** What a driver says of its failure may hold addresses and credentials, so it stays inside. */
+/** What a driver says of its failure may hold addresses and credentials, so it stays inside. Our own words do not. */
 async function stateOf(check: () => Promise<void>): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<string>((resolve) => {
@@ -53,8 +54,8 @@ async function stateOf(check: () => Promise<void>): Promise<string> {
   });
   try {
     return await Promise.race([check().then(() => 'ok'), late]);
-  } catch {
-    return 'not available';
+  } catch (fault) {
+    return fault instanceof LogMismatch ? fault.message : 'not available';
   } finally {
     clearTimeout(timer);
   }

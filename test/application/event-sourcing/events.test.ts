@@ -3,6 +3,7 @@ import { credential } from '../../../src/domain/credential/credential.js';
 import { eventSchemas } from '../../../src/domain/events.js';
 import { evolve, type Aggregate, type DomainEvent } from '../../../src/domain/kernel/aggregate.js';
 import { personalFields } from '../../../src/domain/kernel/personal.js';
+import { log } from '../../../src/domain/log/log.js';
 import { key } from '../../../src/domain/key/key.js';
 import { research } from '../../../src/domain/research/research.js';
 import { claims } from '../../../src/domain/scratchpad/claims.js';
@@ -42,6 +43,7 @@ const samples: Readonly<Record<keyof typeof eventSchemas, Readonly<Record<string
     expiresAt: null,
   },
   'key.revoked': { keyId: 'key_1' },
+  'log.created': { logId: '00000000-0000-4000-8000-000000000003' },
   'thread.created': { threadId: 'thread_1', ownerId, title: 'Plan', metadata: { a: 'b' } },
   'thread.updated': { threadId: 'thread_1', title: null, metadata: {} },
   'thread.scratchpad_attached': { threadId: 'thread_1', scratchpadId: 'sp_1' },
@@ -222,6 +224,7 @@ describe('the state of an aggregate, which snapshots keep', () => {
     credential,
     key,
     ledger,
+    log,
     research,
     scratchpad,
     thread,

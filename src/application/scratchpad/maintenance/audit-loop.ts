@@ -9,6 +9,8 @@ import { repeatRecentPurges, sweep } from './sweep.js';
 export interface AuditLoopNeeds extends AuditorOptions {
   readonly maintenance: MaintenanceNeeds;
   readonly purges: PurgeQueue;
+  /** Fails when: the event log is not the one that the pads belong to → LogMismatch. */
+  readonly verifyLog: () => Promise<void>;
   readonly logger: Logger;
   readonly auditEveryMs?: number;
   readonly sweepEveryMs?: number;
@@ -46,7 +48,7 @@ async function auditDirtyPads(
 }
 
 async function sweepPads(
-  { maintenance, purges, logger }: AuditLoopNeeds,
+  { maintenance, purges, verifyLog, logger }: AuditLoopNeeds,
   auditor: LedgerAuditor,
   everyMs: number,
   ended: AbortSignal,
@@ -58,9 +60,10 @@ async function sweepPads(
       const now = await maintenance.scratchpadStore.epoch.serverRunId();
       const isRestarted = now !== runId;
       if (!isRestarted && performance.now() - sweptAt < everyMs) return;
+      await verifyLog();
       if (isRestarted) await repeatRecentPurges(maintenance, purges);
       const report = await sweep(maintenance, auditor, isRestarted);
-      if (report.destroyed + report.remade > 0) {
+      if (report.destroyed + report.remade + report.unknown > 0) {
         logger.warn({ ...report }, 'the scratchpad store did not agree with the streams');
       }
       runId = now;

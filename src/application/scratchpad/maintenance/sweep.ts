@@ -1,6 +1,6 @@
 import { listDeletedScratchpads } from '../../../../projections/audit.js';
 import { listEveryScratchpad } from '../../../../projections/scratchpads.js';
-import { scratchpad } from '../../../domain/scratchpad/scratchpad.js';
+import { scratchpad, type Scratchpad } from '../../../domain/scratchpad/scratchpad.js';
 import { isAttached, thread } from '../../../domain/thread/thread.js';
 import { runParallel } from '../../kernel/concurrency/run-parallel.js';
 import type { PadRef } from '../../ports/pad-keys.js';
@@ -10,8 +10,6 @@ import { removeScratchpad } from '../lifecycle.js';
 import type { LedgerAuditor } from './auditor.js';
 import { systemPad, type MaintenanceNeeds } from './needs.js';
 
-/** Keys that no stream knows may belong to a pad whose stream this process does not see yet; for so long. */
-const gracePeriodMs = 10 * 60_000;
 const recentMs = 60 * 60_000;
 const padsAtOnce = 8;
 const pageSize = 500;
@@ -19,8 +17,10 @@ const pageSize = 500;
 export interface SweepReport {
   /** Pads with keys. */
   readonly looked: number;
-  /** Pads whose keys were removed, because their streams say that they are deleted or never were. */
+  /** Pads whose keys were removed, because their streams say that they are deleted. */
   readonly destroyed: number;
+  /** Pads with keys and without a stream. They are left as they are. */
+  readonly unknown: number;
   /** Open pads without keys that got them. */
   readonly remade: number;
 }
@@ -32,18 +32,18 @@ export interface SweepReport {
  */
 export async function sweep(needs: MaintenanceNeeds, auditor: LedgerAuditor, auditing: boolean): Promise<SweepReport> {
   const { keys, dirtyPads } = needs.scratchpadStore;
-  const report = { looked: 0, destroyed: 0, remade: 0 };
+  const report = { looked: 0, destroyed: 0, unknown: 0, remade: 0 };
   await runParallel(padsAtOnce, dirtyPads.scan(), async (pad) => {
     report.looked += 1;
-    if (await isOpen(needs, pad)) {
-      if (auditing) await auditor.audit(pad);
-    } else if (await isInGracePeriod(needs, pad)) return;
-    else if ((await keys.destroy(pad)) > 0) report.destroyed += 1;
+    const status = await statusOf(needs, pad);
+    if (status === 'absent') report.unknown += 1;
+    else if (status === 'deleted') report.destroyed += (await keys.destroy(pad)) > 0 ? 1 : 0;
+    else if (auditing) await auditor.audit(pad);
   });
   await runParallel(padsAtOnce, everyPad(needs.reads), async (pad) => {
     const { ledger, contentRevision } = await keys.state(pad);
     if (ledger && contentRevision !== undefined) return;
-    if (!(await isOpen(needs, pad))) return;
+    if ((await statusOf(needs, pad)) !== 'open') return;
     await auditor.audit(pad);
     report.remade += 1;
   });
@@ -61,23 +61,15 @@ export async function repeatRecentPurges(
   return deleted.length;
 }
 
-/** A pad that its thread no longer names is removed first: its own stream may not say so yet. */
-async function isOpen(needs: MaintenanceNeeds, ref: PadRef): Promise<boolean> {
+/** The pad's own stream may not yet say that its thread no longer names it: then the pad is removed first. */
+async function statusOf(needs: MaintenanceNeeds, ref: PadRef): Promise<Scratchpad['status']> {
   const pad = systemPad(needs, ref, 'orphan sweep');
   const { aggregates } = pad.streams;
   const state = await aggregates.load(scratchpad, pad.scratchpadId);
-  if (state.status !== 'open') return false;
-  if (isAttached(await aggregates.load(thread, state.threadId), pad.scratchpadId)) return true;
+  if (state.status !== 'open') return state.status;
+  if (isAttached(await aggregates.load(thread, state.threadId), pad.scratchpadId)) return 'open';
   await removeScratchpad(pad);
-  return false;
-}
-
-/** Deleted is deleted; but a pad that no stream knows is given time. */
-async function isInGracePeriod({ eventSourcing, scratchpadStore }: MaintenanceNeeds, pad: PadRef): Promise<boolean> {
-  const { state } = await eventSourcing.store.load(scratchpad, pad.scratchpadId);
-  if (state.status === 'deleted') return false;
-  const made = Date.parse((await scratchpadStore.keys.state(pad)).at);
-  return made > eventSourcing.clock.now().getTime() - gracePeriodMs;
+  return 'deleted';
 }
 
 /** Every pad that the read model knows. */
