@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { getMe } from './application/operations/user/get-me.js';
-import { BackendUnavailable, LogMismatch } from './application/faults/errors.js';
 import { operations } from './application/registry.js';
 import { readConfig } from './infrastructure/config.js';
 import type { AloneOptions } from './infrastructure/embedded/eventstore-alone.js';
@@ -12,10 +11,10 @@ import { makeLogger } from './infrastructure/logger.js';
 import { adminKeyFile } from './infrastructure/secrets.js';
 import { addOperations, kebabFlags } from './interfaces/cli/commands.js';
 import { withoutValues } from './interfaces/cli/complaint.js';
+import { failureLine } from './composition/failure-line.js';
 import { UsageError } from './interfaces/cli/usage-error.js';
 import type { Role } from './composition/roles.js';
 import type { Serving } from './composition/serve.js';
-import { TourFailed } from './interfaces/cli/tour.js';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -225,28 +224,9 @@ function readKey(file: string): string {
   }
 }
 
-/** Where an operator looks when a backend of their own does not answer. */
-function hintFor(fault: Error): string {
-  const variables = {
-    eventstore: 'EVENTSTORE_URL',
-    postgres: 'DATABASE_URL',
-    redis: 'REDIS_URL',
-    kms: 'PALIMPSEST_KMS_URL',
-  };
-  return fault instanceof BackendUnavailable && !(fault instanceof LogMismatch)
-    ? ` If it is your own: does it serve, and is ${variables[fault.backend]} right?`
-    : '';
-}
-
 program.parseAsync([...process.argv.slice(0, 2), ...kebabFlags(process.argv.slice(2))]).catch((fault: unknown) => {
-  // What an operator can act on is one line; anything else is our fault and keeps its stack.
   // The parser has said what is wrong, or shown what was asked for.
   if (fault instanceof CommanderError) process.exit(fault.exitCode === 0 ? 0 : 2);
-  const isUsage = fault instanceof UsageError;
-  const expected =
-    isUsage || fault instanceof StartupError || fault instanceof BackendUnavailable || fault instanceof TourFailed;
-  complain(
-    expected ? `palimpsest: ${fault.message}${hintFor(fault)}` : String(fault instanceof Error ? fault.stack : fault),
-  );
-  process.exit(isUsage ? 2 : 1);
+  complain(failureLine(fault));
+  process.exit(fault instanceof UsageError ? 2 : 1);
 });

@@ -131,7 +131,7 @@ describe('a supervisor and two agents that share a scratchpad over MCP', () => {
     const made = await ada.post('/v1/keys', { name: 'short-lived' });
     const { id, key } = made.data as { id: string; key: string }; // as key.create declares
     const mcp = await mcpClient(stack.url, key);
-    await ada.delete(`/v1/keys/${id}`);
+    expect((await ada.delete(`/v1/keys/${id}`)).status).toBe(200);
     await until(async () => {
       const failed = await mcp.call('thread_list').catch((error: unknown) => String(error));
       return typeof failed === 'string' && failed.includes('401') ? failed : undefined;

@@ -8,17 +8,7 @@ import type { LogGuard } from './log-guard.js';
  * was compared again; so a log that was replaced between two calls acknowledges nothing.
  */
 export function guardedEventStore(store: EventStore, guard: LogGuard): EventStore {
-  async function call<Result>(work: () => Promise<Result>): Promise<Result> {
-    const held = guard.hold();
-    if (held) await held;
-    try {
-      return await work();
-    } catch (fault) {
-      const isOutage = fault instanceof BackendUnavailable || fault instanceof OutcomeUnknown;
-      if (isOutage && !(fault instanceof Overloaded)) guard.suspect();
-      throw fault;
-    }
-  }
+  const call = <Result>(work: () => Promise<Result>): Promise<Result> => whileRight(guard, work);
 
   return {
     append: (stream, expected, events) =>
@@ -48,4 +38,16 @@ export function guardedEventStore(store: EventStore, guard: LogGuard): EventStor
         types,
       ),
   };
+}
+
+async function whileRight<Result>(guard: LogGuard, work: () => Promise<Result>): Promise<Result> {
+  const held = guard.hold();
+  if (held) await held;
+  try {
+    return await work();
+  } catch (fault) {
+    const isOutage = fault instanceof BackendUnavailable || fault instanceof OutcomeUnknown;
+    if (isOutage && !(fault instanceof Overloaded)) guard.suspect();
+    throw fault;
+  }
 }

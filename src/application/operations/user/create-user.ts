@@ -32,15 +32,10 @@ export const createUser = operation({
   refuses: ['conflict'],
   uses: ['apiKeys', 'tenantOf'],
   async run(input, { command }, { apiKeys, tenantOf }) {
-    const made = {
-      userId: command.newId('user'),
-      workspaceId: command.newId('workspace'),
-      keyId: command.newId('key'),
-    };
-    const { userId, workspaceId, keyId } = made;
+    const [userId, workspaceId, keyId] = [command.newId('user'), command.newId('workspace'), command.newId('key')];
     const theirs = tenantOf(userId).aggregates;
     const created = await theirs.execute(users.user, userId, (state) =>
-      users.create(state, { ...made, name: input.name, role: input.role }),
+      users.create(state, { userId, workspaceId, keyId, name: input.name, role: input.role }),
     );
     if (isRefusal(created)) return created;
 
