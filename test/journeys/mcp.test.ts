@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mcpClient } from '../support/mcp-client.js';
+import { eventually } from '../support/eventually.js';
+import { mcpClient, rpc } from '../support/mcp-client.js';
 import { startStack, type Member, type Stack } from '../support/stack.js';
-import { until } from '../support/until.js';
 
 let stack: Stack;
 let ada: Member;
@@ -132,10 +132,9 @@ describe('a supervisor and two agents that share a scratchpad over MCP', () => {
     const { id, key } = made.data as { id: string; key: string }; // as key.create declares
     const mcp = await mcpClient(stack.url, key);
     expect((await ada.delete(`/v1/keys/${id}`)).status).toBe(200);
-    await until(async () => {
-      const failed = await mcp.call('thread_list').catch((error: unknown) => String(error));
-      return typeof failed === 'string' && failed.includes('401') ? failed : undefined;
-    }, 10_000);
+    const status = async () => (await rpc(stack.url, key, { method: 'tools/list' })).status;
+    await eventually(status, (answered) => answered === 401, 10_000);
+    await expect(mcp.call('thread_list')).rejects.toThrow('authentication_failed');
     await mcp.close();
   });
 });
