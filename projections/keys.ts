@@ -63,3 +63,7 @@ export const keyIdsOf = async (db: ReadDb, ownerId: string): Promise<readonly st
     z.object({ id: z.string() }),
     await db.rows(sql`select id from keys where owner_id = ${ownerId} order by position`),
   ).map(({ id }) => id);
+
+/** Answers whether a key is listed: it was made, and is not revoked. */
+export const isListedKey = async (db: ReadDb, ownerId: string, keyId: string): Promise<boolean> =>
+  (await db.rows(sql`select from keys where owner_id = ${ownerId} and id = ${keyId}`)).length > 0;

@@ -1,4 +1,5 @@
 import { makeAuthenticate } from '../../src/application/access/authenticate.js';
+import { Principals } from '../../src/application/access/principals.js';
 import { administratorId, ensureAdministrator } from '../../src/application/access/administrator.js';
 import { KeyedMutex } from '../../src/application/kernel/concurrency/keyed-mutex.js';
 import type { Gateway, Reply, Request } from '../../src/application/gateway/request.js';
@@ -37,6 +38,7 @@ export async function memoryApp({
   vault = new MemoryVault(),
   models = makeModels(vault),
   clock = { now: () => new Date() },
+  elapsed = () => performance.now(),
   dbs = noRows,
   ...overrides
 }: Partial<GatewayNeeds> & {
@@ -45,6 +47,8 @@ export async function memoryApp({
   readonly vault?: MemoryVault;
   readonly models?: Models;
   readonly dbs?: ReadDbs;
+  /** The monotonic clock, milliseconds. */
+  readonly elapsed?: () => number;
 } = {}) {
   const store = new AggregateStore(log, subjects, new MemorySnapshots());
   const apiKeys = makeKeyMaker(pepper);
@@ -61,7 +65,12 @@ export async function memoryApp({
   };
   const tenants = new Tenants({ eventSourcing, scratchpadStore: working, live, vault }, dbs);
   const needs: GatewayNeeds = {
-    authenticate: makeAuthenticate({ store, pepper, clock, usage: { touch: () => undefined } }),
+    authenticate: makeAuthenticate({
+      principals: new Principals({ store, dbs, elapsed }),
+      pepper,
+      clock,
+      usage: { touch: () => undefined },
+    }),
     clock,
     metrics: uncounted,
     logger: quiet,

@@ -1,6 +1,7 @@
 import { sql } from '../../../projections/kit/sql.js';
 import { makeKeyMaker } from '../../application/access/api-keys.js';
 import { makeAuthenticate } from '../../application/access/authenticate.js';
+import { Principals } from '../../application/access/principals.js';
 import { makeGateway } from '../../application/gateway/gateway.js';
 import { purposeKey } from '../../application/kernel/installation-keys.js';
 import { Tenants } from '../../application/tenancy/tenants.js';
@@ -16,8 +17,13 @@ export const gateway: Module = (bind) => {
       new Tenants({ eventSourcing, scratchpadStore, live, vault }, dbs),
   );
   bind(T.apiKeys, [T.rootKey], (rootKey) => makeKeyMaker(purposeKey(rootKey, 'api keys')));
-  bind(T.authenticate, [T.aggregateStore, T.rootKey, T.clock, T.keyUsage], (store, rootKey, clock, usage) =>
-    makeAuthenticate({ store, pepper: purposeKey(rootKey, 'api keys'), clock, usage }),
+  bind(
+    T.authenticate,
+    [T.aggregateStore, T.dbs, T.rootKey, T.clock, T.keyUsage],
+    (store, dbs, rootKey, clock, usage) => {
+      const principals = new Principals({ store, dbs, elapsed: () => performance.now() });
+      return makeAuthenticate({ principals, pepper: purposeKey(rootKey, 'api keys'), clock, usage });
+    },
   );
   bind(
     T.gatewayNeeds,

@@ -6,13 +6,13 @@ import { dataOf, memberOf, memoryApp, refusalOf, type MemoryApp } from '../../su
 type Made = { readonly id: string; readonly key: string };
 type Entry = { readonly author: { readonly type: string; readonly id: string } };
 
-let now = Date.parse('2026-01-01T00:00:00Z');
+let elapsed = 0;
 let app: MemoryApp;
 let ada: Made;
 let bob: Made;
 let scratchpadId: string;
 beforeAll(async () => {
-  app = await memoryApp({ clock: { now: () => new Date(now) } });
+  app = await memoryApp({ elapsed: () => elapsed });
   [ada, bob] = [await memberOf(app, 'Ada'), await memberOf(app, 'Bob')];
   const { id: threadId } = dataOf<Made>(await app.call(ada.key, 'thread.create'));
   scratchpadId = dataOf<Made>(await app.call(ada.key, 'scratchpad.create', { threadId })).id;
@@ -104,7 +104,7 @@ describe('a key that acts as an agent', () => {
     const { aggregates } = app.tenants.ofSystem(ada.id, randomUUID());
     const retired = await aggregates.execute(agent, agentId, (state) => retire(state, 'owner_erased'));
     expect(isRefusal(retired)).toBe(false);
-    now += 5_000;
+    elapsed += 5_000;
     expect(refusalOf(await append(key))).toBe('authentication_failed');
     expect(refusalOf(await newKey(ada.key, { agentId }))).toBe('not_found');
   });

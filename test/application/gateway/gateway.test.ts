@@ -189,14 +189,15 @@ describe('what is logged of a fault', () => {
 });
 
 describe('a revoked key', () => {
-  it('stops working once it is asked for again', async () => {
-    let now = Date.now();
-    const later = await memoryApp({ clock: { now: () => new Date(now) } });
+  it('stops working once it is asked for again, also while the wall clock is set back', async () => {
+    let [now, elapsed] = [Date.now(), 0];
+    const later = await memoryApp({ clock: { now: () => new Date(now) }, elapsed: () => elapsed });
     const member = await memberOf(later, 'Ada');
     const made = dataOf<{ id: string; key: string }>(await later.call(member.key, 'key.create', { name: 'worker' }));
     expect(refusalOf(await later.call(made.key, 'thread.create'))).toBe('ok');
     await later.call(member.key, 'key.revoke', { keyId: made.id });
-    now += 5_000;
+    now -= 3_600_000;
+    elapsed += 5_000;
     expect(refusalOf(await later.call(made.key, 'thread.create'))).toBe('authentication_failed');
   });
 });

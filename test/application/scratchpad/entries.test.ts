@@ -133,7 +133,7 @@ describe('a claim', () => {
         { idempotencyKey },
       );
     const push = jest.spyOn(app.working.ledger, 'append').mockRejectedValueOnce(new BackendUnavailable('redis'));
-    expect(refusalOf(await claim(one, key))).toBe('internal_fault');
+    expect(refusalOf(await claim(one, key))).toBe('unavailable');
     push.mockRestore();
     now += 60_000;
     const second = randomUUID();

@@ -93,7 +93,7 @@ describe('an entry whose writer died after the push', () => {
     const { scratchpadId, ref } = await newPad();
     log.failsOn = 'scratchpad.entry_appended';
     const key = randomUUID();
-    expect(refusalOf(await append(scratchpadId, 'pushed', key))).toBe('internal_fault');
+    expect(refusalOf(await append(scratchpadId, 'pushed', key))).toBe('unavailable');
     log.failsOn = undefined;
     expect(await verify(scratchpadId)).toMatchObject({ ok: false, unaudited: 1 });
     await auditor().auditDirty();
@@ -223,7 +223,7 @@ describe('a request to append that is sent again', () => {
     const { scratchpadId } = await newPad();
     const key = randomUUID();
     log.failsOn = 'scratchpad.entry_appended';
-    expect(refusalOf(await append(scratchpadId, 'once', key))).toBe('internal_fault');
+    expect(refusalOf(await append(scratchpadId, 'once', key))).toBe('unavailable');
     log.failsOn = undefined;
     expect(dataOf(await append(scratchpadId, 'once', key))).toMatchObject({ index: 1 });
     expect(await verify(scratchpadId)).toMatchObject({ ok: true, entries: 1, audited: 1 });
