@@ -84,7 +84,7 @@ async function askUntilNoticed(outage: Outage): Promise<readonly Answer[]> {
 }
 
 /** Done, or "not now": an outage is no reason for any other answer. */
-const honest = new Set([200, 201, 500, 503]);
+const honest = new Set([200, 201, 503]);
 
 const backends: readonly BackendName[] = ['redis', 'eventstore', 'postgres'];
 const outages: readonly Outage[] = ['refuses', 'is a black hole', 'breaks in mid-reply', 'is slow', 'is started again'];
