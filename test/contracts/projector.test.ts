@@ -224,14 +224,26 @@ describe('an event that a read model cannot follow', () => {
     await expect(parked()).resolves.toEqual([['notes', 'thread-1', 'Undecodable']]);
   });
 
-  it('is one that another application wrote, too, where the read model is of everything', async () => {
-    await events.append('orders-1', 'none', [
+  it('is one without an owner, too, where the read model is of everything', async () => {
+    await events.append('research-1', 'none', [
       { id: '6c3a0b4e-1d3f-4c52-9d83-7a2b1c0d9e8f', type: 'OrderPlaced', data: { n: 1 }, metadata: {} },
     ]);
     project();
     await reached(await createNotes(3));
     await expect(allNotes()).resolves.toHaveLength(3);
-    await expect(parked()).resolves.toEqual([['trail', 'orders-1', 'Foreign']]);
+    await expect(parked()).resolves.toEqual([['trail', 'research-1', 'Foreign']]);
+  });
+
+  it('is not one of another application: it is skipped, counted, and no read model shows it', async () => {
+    const foreign = { id: '6c3a0b4e-1d3f-4c52-9d83-7a2b1c0d9e8f', type: 'OrderPlaced', data: { n: 1 }, metadata: {} };
+    await events.append('orders-1', 'none', [foreign]);
+    const count = jest.spyOn(uncounted, 'count');
+    project();
+    await reached(await createNotes(3));
+    expect(count.mock.calls).toContainEqual(['palimpsest_foreign_events_total']);
+    count.mockRestore();
+    await expect(allTrail()).resolves.toHaveLength(3);
+    await expect(parked()).resolves.toEqual([]);
   });
 
   it('does not count as followed: the status shows it', async () => {

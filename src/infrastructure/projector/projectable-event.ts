@@ -2,12 +2,13 @@ import { Undecodable, decode, type DecodedEvent } from '../../application/event-
 import { digestOf } from '../../application/kernel/canonical-json.js';
 import type { StoredEvent } from '../../application/ports/event-store.js';
 import type { PersonalDataKey } from '../../application/ports/personal-data-keys.js';
+import { categories, categoryOf } from '../../domain/categories.js';
 import { eventSchemas } from '../../domain/events.js';
 import type { Projection } from '../../../projections/kit/projection.js';
 import type { Sql } from '../../../projections/kit/sql.js';
 import { faultName } from '../postgres/faults.js';
 
-/** Fails when: an event was not written by this product, so that it names no owner. */
+/** Fails when: an event on a stream of this product's was not written by it, so that it names no owner. */
 class Foreign extends Error {}
 
 /** An event on its way into read models: decoded, digested and handled once, and only when a read model asks. */
@@ -39,7 +40,7 @@ export class ProjectableEvent {
   }
 
   /**
-   * The event's statements; none when the read model need not follow it.
+   * The event's statements; none when the read model need not follow it, as with streams of other applications.
    * Fails when: the event is foreign → `Foreign`; its type or version is not known here → `Undecodable`; the read model's
    * own handler throws.
    */
@@ -47,6 +48,7 @@ export class ProjectableEvent {
     const { event } = this;
     const handler = handlerOf(projection, event.type);
     const follows = projection.onEvery !== undefined || handler !== undefined;
+    if (isForeign(event) && !isOfFamilies(projection, event)) return [];
     if (!follows && (event.type in eventSchemas || !isOfFamilies(projection, event))) return [];
     if (typeof event.metadata['ownerId'] !== 'string') throw new Foreign();
     return [...this.fromEvery(projection), ...this.fromHandler(projection, handler)];
@@ -73,6 +75,9 @@ export class ProjectableEvent {
     return Array.isArray(made) ? (made as readonly Sql[]) : [made as Sql];
   }
 }
+
+/** Whether an event is on a stream of another application, with which this product shares the event store. */
+export const isForeign = ({ stream }: StoredEvent): boolean => !categories.has(categoryOf(stream));
 
 type Handler = NonNullable<Projection['on'][string]>;
 

@@ -10,6 +10,7 @@ import { formOf } from '../postgres/read-model-tables.js';
 import { pause, untilAborted } from '../../application/kernel/concurrency/repeat-every.js';
 import type { ActiveTerm, Rebuilt, TermNeeds } from './active-term.js';
 import { ParkedStreams } from './parked.js';
+import { isForeign } from './projectable-event.js';
 import { rebuild } from './rebuild.js';
 import { Requests } from './requests.js';
 import { retryParked } from './retry.js';
@@ -107,6 +108,7 @@ export class Term implements ActiveTerm {
   private async project(batch: readonly StoredEvent[]): Promise<void> {
     const { batchSize } = this.needs;
     const begun = performance.now();
+    for (const event of batch) if (isForeign(event)) this.needs.metrics.count('palimpsest_foreign_events_total');
     for (let start = 0; start < batch.length; start += batchSize) {
       const ready = await readAhead(this.needs, this.live, batch.slice(start, start + batchSize));
       await this.writing;
