@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Client } from 'pg';
 import { sql } from '../../projections/kit/sql.js';
@@ -141,18 +142,98 @@ describe('row-level security', () => {
     await bare.end();
   });
 
-  it('stops the start when a table does not force it', async () => {
-    await database.system.run(sql`alter table notes no force row level security`);
-    await expect(migrated(fresh.url)).rejects.toThrow('does not force row-level security');
-    await database.system.run(sql`alter table notes force row level security`);
+  const role = () => appRoleOf(new URL(fresh.url).pathname.slice(1));
+  const change = (text: string) => database.system.run({ text, values: [] });
+
+  it.each<[what: string, done: (role: string) => string, undone: (role: string) => string, found: RegExp]>([
+    [
+      'a table that does not force it',
+      () => 'alter table notes no force row level security',
+      () => 'alter table notes force row level security',
+      /the table read_models\.notes does not force row-level security/,
+    ],
+    [
+      'a table that is not under it',
+      () => 'alter table notes disable row level security',
+      () => 'alter table notes enable row level security',
+      /the table read_models\.notes is under no row-level security/,
+    ],
+    [
+      'a second policy that permits',
+      (app) => `create policy more on notes for select to ${app} using (true)`,
+      () => 'drop policy more on notes',
+      /the table read_models\.notes has the policy more \(permissive, command r, to \w+_app, using true/,
+    ],
+    [
+      'an altered policy',
+      () => 'alter policy tenant on notes using (true)',
+      () => `alter policy tenant on notes using (owner_id = current_setting('palimpsest.owner', true))`,
+      /has the policy tenant .* using true.*; the table read_models\.notes lacks the policy tenant/,
+    ],
+    [
+      'a policy that is gone',
+      () => 'drop policy tenant on read_models.key_usage',
+      (app) =>
+        `create policy tenant on read_models.key_usage for select to ${app} using (owner_id = current_setting('palimpsest.owner', true))`,
+      /the table read_models\.key_usage lacks the policy tenant/,
+    ],
+    [
+      'a table that the app role may write',
+      (app) => `grant update on notes to ${app}`,
+      (app) => `revoke update on notes from ${app}`,
+      /_app has UPDATE on table read_models\.notes/,
+    ],
+    [
+      'a column that it may write',
+      (app) => `grant update (title) on notes to ${app}`,
+      (app) => `revoke update (title) on notes from ${app}`,
+      /_app has UPDATE on column read_models\.notes\.title/,
+    ],
+    [
+      'a system table that the public may read',
+      () => 'grant select on palimpsest.subject_keys to public',
+      () => 'revoke select on palimpsest.subject_keys from public',
+      /public has SELECT on table palimpsest\.subject_keys/,
+    ],
+    [
+      'an app role that goes around it',
+      (app) => `alter role ${app} bypassrls`,
+      (app) => `alter role ${app} nobypassrls`,
+      /the role \w+_app has BYPASSRLS/,
+    ],
+    [
+      'an app role that is a member of another',
+      (app) => `grant pg_read_all_data to ${app}`,
+      (app) => `revoke pg_read_all_data from ${app}`,
+      /_app is a member of pg_read_all_data/,
+    ],
+    [
+      'an app role that comes with a tenant',
+      (app) => `alter role ${app} set palimpsest.owner = 'ann'`,
+      (app) => `alter role ${app} reset palimpsest.owner`,
+      /_app comes with the setting palimpsest\.owner/,
+    ],
+  ])('stops the start at %s, and says what differs', async (_, done, undone, found) => {
+    await change(done(role()));
+    await expect(migrated(fresh.url)).rejects.toThrow(found);
+    await change(undone(role()));
     await expect(migrated(fresh.url)).resolves.toBeUndefined();
   });
 
-  it('stops the start when the app role could go around it', async () => {
-    const role = appRoleOf(new URL(fresh.url).pathname.slice(1));
-    await database.system.run({ text: `alter role ${role} bypassrls`, values: [] });
-    await expect(migrated(fresh.url)).rejects.toThrow('stronger than a tenant');
-    await database.system.run({ text: `alter role ${role} nobypassrls`, values: [] });
+  it('needs an owner who may make roles only until the app role is there', async () => {
+    const other = await freshDatabase();
+    const [owner, name] = [`owner_${randomUUID().slice(0, 8)}`, new URL(other.url).pathname.slice(1)];
+    const outside = new Client({ connectionString: other.url });
+    await outside.connect();
+    await outside.query(`create role ${owner} login createrole password 'secret'`);
+    await outside.query(`alter database ${name} owner to ${owner}`);
+    const url = new URL(other.url);
+    [url.username, url.password] = [owner, 'secret'];
+    await migrated(url.href);
+    await outside.query(`alter role ${owner} nocreaterole`);
+    await expect(migrated(url.href)).resolves.toBeUndefined();
+    await outside.end();
+    await other.drop();
   });
 
   it('stops the start when a read model has a table without an owner', async () => {

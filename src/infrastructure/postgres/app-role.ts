@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
+import { DatabaseError, escapeIdentifier, escapeLiteral, type ClientBase } from 'pg';
 import { purposeKey } from '../../application/kernel/installation-keys.js';
 import { StartupError } from '../startup-error.js';
 
@@ -47,12 +47,17 @@ const appPassword = (kek: Buffer): string => purposeKey(kek, 'database role').to
 export async function ensureAppRole(client: ClientBase, ownerUrl: string, kek: Buffer): Promise<string> {
   const role = appRoleOfUrl(ownerUrl);
   const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
-  // Roles take no parameters. What else the role must not have is checked (tenancy.ts), not taken away here, because an
-  // owner that is no superuser may not even name it.
-  await client.query(
-    `${rowCount === 0 ? 'create' : 'alter'} role ${escapeIdentifier(role)} login password ${escapeLiteral(verifierOf(appPassword(kek)))}`,
-  );
+  // Roles take no parameters. What else the role must not have is checked (tenancy-check.ts), not taken away here, because
+  // an owner that is no superuser may not even name it.
+  const as = `role ${escapeIdentifier(role)} login password ${escapeLiteral(verifierOf(appPassword(kek)))}`;
+  if (rowCount === 0) await client.query(`create ${as}`);
+  else await client.query(`alter ${as}`).catch(passOver);
   return role;
+}
+
+/** An owner without CREATEROLE may not give the role its password: whether it has it is found out by the login that follows. */
+function passOver(fault: unknown): void {
+  if (!(fault instanceof DatabaseError && fault.code === '42501')) throw fault;
 }
 
 /** What Postgres stores of a password (SCRAM-SHA-256, RFC 5803): sent instead of it, so that no statement log holds it. */

@@ -11,7 +11,8 @@ import { appSession, connectAlone, NotLetIn, readModelSchema } from './database.
 import { asPortFault } from './faults.js';
 import { lockNumbers } from './locks.js';
 import { formOf, makeTables, projectionsFolder } from './read-model-tables.js';
-import { assertTenancy, secureTables } from './tenancy.js';
+import { assertTenancy } from './tenancy-check.js';
+import { secureOnce } from './tenancy.js';
 import { inTransaction } from './transaction.js';
 
 export interface MigrateOptions {
@@ -50,7 +51,7 @@ export async function migrate({
       `grant usage on schema ${readModelSchema} to ${escapeIdentifier(appRole)};
        revoke create on schema ${readModelSchema} from public`,
     );
-    await inTransaction(client, () => secureTables(client, readModelSchema, ['key_usage'], appRole));
+    await inTransaction(client, () => secureOnce(client, readModelSchema, 'key_usage', appRole));
     for (const projection of projections) await prepareProjection(client, projection, folder, appRole);
     await assertTenancy(client, appRole);
     await assertLetIn(appRole, url, rootKey, log);

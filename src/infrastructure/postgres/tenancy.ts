@@ -1,13 +1,12 @@
 import { escapeIdentifier, type ClientBase } from 'pg';
 import { StartupError } from '../startup-error.js';
-import { readModelSchema } from './database.js';
 
 /** The setting that names the tenant for the length of one transaction. */
 export const tenantSetting = 'palimpsest.owner';
 
 /**
  * Puts tables of a schema under row-level security that even their owner stands under: the app role sees rows of the
- * tenant that its transaction names, the owner sees all. It can be repeated.
+ * tenant that its transaction names, the owner sees all.
  */
 export async function secureTables(
   client: ClientBase,
@@ -19,18 +18,26 @@ export async function secureTables(
     if (!(await hasOwner(client, schema, table))) {
       throw new StartupError(`The read model table ${table} has no column "owner_id text not null".`);
     }
-    const name = `${escapeIdentifier(schema)}.${escapeIdentifier(table)}`;
-    const role = escapeIdentifier(appRole);
-    await client.query(`
-      alter table ${name} enable row level security, force row level security;
-      drop policy if exists tenant on ${name};
-      drop policy if exists system on ${name};
-      create policy tenant on ${name} for select to ${role} using (owner_id = current_setting('${tenantSetting}', true));
-      create policy system on ${name} to current_user using (true) with check (true);
-      revoke all on ${name} from public, ${role};
-      grant select on ${name} to ${role};`);
+    await client.query(tenancyOf(`${escapeIdentifier(schema)}.${escapeIdentifier(table)}`, escapeIdentifier(appRole)));
   }
 }
+
+/** Secures a table that is not under row-level security yet. Why: what was changed by hand since is reported, not undone. */
+export async function secureOnce(client: ClientBase, schema: string, table: string, appRole: string): Promise<void> {
+  const { rows } = await client.query<{ secured: boolean }>(
+    'select relrowsecurity as secured from pg_class where relname = $1 and relnamespace = $2::regnamespace',
+    [table, schema],
+  );
+  if (rows[0]?.secured !== true) await secureTables(client, schema, [table], appRole);
+}
+
+/** The statements that secure a table; both names are quoted. */
+export const tenancyOf = (table: string, role: string): string => `
+  alter table ${table} enable row level security, force row level security;
+  create policy tenant on ${table} for select to ${role} using (owner_id = current_setting('${tenantSetting}', true));
+  create policy system on ${table} to current_user using (true) with check (true);
+  revoke all on ${table} from public, ${role};
+  grant select on ${table} to ${role};`;
 
 async function hasOwner(client: ClientBase, schema: string, table: string): Promise<boolean> {
   const { rowCount } = await client.query(
@@ -39,32 +46,4 @@ async function hasOwner(client: ClientBase, schema: string, table: string): Prom
     [schema, table],
   );
   return rowCount === 1;
-}
-
-/**
- * Refuses a start in which row-level security would be there but without effect: an app role that owns tables, is a
- * superuser or may bypass it, or a table that does not force it.
- */
-export async function assertTenancy(client: ClientBase, appRole: string): Promise<void> {
-  const { rows: roles } = await client.query<{ strong: boolean; member: boolean }>(
-    `select rolsuper or rolbypassrls or rolcreaterole as strong,
-       pg_has_role(oid, (select nspowner from pg_namespace where nspname = $2), 'member') as member
-     from pg_roles where rolname = $1`,
-    [appRole, readModelSchema],
-  );
-  const [role] = roles;
-  if (!role || role.strong || role.member) {
-    throw new StartupError(
-      `The database role ${appRole} is stronger than a tenant's reads may be: drop it and start again.`,
-    );
-  }
-  const { rows: open } = await client.query<{ name: string }>(
-    `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm')
-       and (not c.relrowsecurity or not c.relforcerowsecurity or pg_get_userbyid(c.relowner) = $2)
-     order by 1 limit 1`,
-    [readModelSchema, appRole],
-  );
-  const [table] = open;
-  if (table) throw new StartupError(`The table ${readModelSchema}.${table.name} does not force row-level security.`);
 }
