@@ -179,13 +179,17 @@ async function started(role: Role): Promise<{ serving: Serving; stop: () => Prom
   return { serving, stop: () => serving.stop() };
 }
 
-function announce({ url, adminKeyFile: file }: Serving, role: Role): void {
-  if (url === undefined) return say(`Palimpsest ${role} is at work.`);
+function announce({ url, probesUrl, adminKeyFile: file }: Serving, role: Role): void {
+  if (url === undefined) return say(`Palimpsest ${role} is at work. Probes: ${probesUrl ?? ''}/readyz and /metrics`);
+  const [where, key] =
+    file === undefined
+      ? [`The administrator's key lies where the first server made it: admin.key in its PALIMPSEST_HOME`, '…']
+      : [`The administrator's key lies in ${file}`, `$(cat ${file})`];
   say(`
 Palimpsest serves ${url}   (API document and page: ${url}/docs)
-The administrator's key lies in ${file}
+${where}
 
-    ADMIN=$(cat ${file})
+    ADMIN=${key}
     curl -s ${url}/v1/me -H "Authorization: Bearer $ADMIN"
     curl -s ${url}/v1/users -H "Authorization: Bearer $ADMIN" -H 'Content-Type: application/json' -d '{"name":"Ada"}'
     curl -s ${url}/v1/audit/events -H "Authorization: Bearer $ADMIN"

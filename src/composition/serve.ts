@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { operations } from '../application/registry.js';
 import type { Services } from './bind.js';
 import { makeContainer } from './container.js';
@@ -20,10 +21,12 @@ export const version = '0.1.0';
 const graceMs = 10_000;
 
 export interface Serving {
-  /** Undefined for roles without a door. */
+  /** Where the doors are; undefined for roles without one. */
   readonly url: string | undefined;
-  /** Where the administrator's first key lies, when this home made it. */
-  readonly adminKeyFile: string;
+  /** Where `/healthz`, `/readyz` and `/metrics` are; undefined for parts that are beside a door. */
+  readonly probesUrl: string | undefined;
+  /** Where the administrator's first key lies; undefined when this home does not have it. */
+  readonly adminKeyFile: string | undefined;
   readonly backends: Backends;
   /** Takes no more work, finishes what runs, closes everything. */
   stop(): Promise<void>;
@@ -43,8 +46,7 @@ export async function serve(
       ? startAll(config, backends, logger, say)
       : startRole(config, backends, role, logger));
     return {
-      url: running.url,
-      adminKeyFile: running.adminKeyFile,
+      ...running,
       backends,
       async stop() {
         await running.stop();
@@ -114,24 +116,33 @@ type Running = Omit<Serving, 'backends'>;
 
 /** Starts a role in this thread, on backends that serve. */
 export const startRole = (config: Config, backends: Backends, role: Role, logger: ProcessLogger): Promise<Running> =>
-  startParts(config, backends, partsOf[role], logger);
+  startParts(config, backends, partsOf[role], logger, makeMetrics(), true);
 
+/** Starts parts of the product; with `isProcess`, they are a whole process and have probes also without a door. */
 export async function startParts(
   config: Config,
   backends: Backends,
   parts: readonly Part[],
   logger: ProcessLogger,
-  metrics: ProcessMetrics = makeMetrics(),
+  metrics: ProcessMetrics,
+  isProcess = false,
 ): Promise<Running> {
   const services = makeContainer(config, backends, logger, metrics);
   try {
     for (const part of parts) for (const started of startedBy[part]) await services.get(started);
-    const rest = parts.includes('api') ? await startApi(config, services) : undefined;
+    const hasDoors = parts.includes('api');
+    const server = hasDoors
+      ? await startApi(config, services)
+      : isProcess
+        ? await startProbes(config, services)
+        : undefined;
+    const keyFile = adminKeyFile(config.home);
     return {
-      url: rest?.url,
-      adminKeyFile: adminKeyFile(config.home),
+      url: hasDoors ? server?.url : undefined,
+      probesUrl: server?.url,
+      adminKeyFile: existsSync(keyFile) ? keyFile : undefined,
       async stop() {
-        await rest?.close();
+        await server?.close();
         await services.close();
         await logger.flush();
       },
@@ -139,6 +150,22 @@ export async function startParts(
   } catch (fault) {
     await services.close();
     throw fault;
+  }
+}
+
+/** What orchestrators and Prometheus ask a process that has no door. */
+async function startProbes({ host, probesPort }: Config, services: Services) {
+  const [checks, logger, exposition] = await Promise.all([
+    services.get(T.checks),
+    services.get(T.logger),
+    services.get(T.metrics),
+  ]);
+  const at = { host, port: probesPort };
+  try {
+    const server = await startHttpServer({ doors: [], log: logger, checks, exposition }, at);
+    return { url: server.url, close: () => server.close(graceMs) };
+  } catch (fault) {
+    throw notListening(fault, at, 'PALIMPSEST_PROBES_PORT') ?? fault;
   }
 }
 
@@ -167,14 +194,19 @@ async function startApi(config: Config, services: Services) {
     };
   } catch (fault) {
     administrator.stop();
-    throw notListening(fault, config) ?? fault;
+    throw notListening(fault, config, 'PORT') ?? fault;
   }
 }
 
 /** Why the system does not let a server listen there, where that is the reason of this fault. */
-function notListening(fault: unknown, { host, port }: Config): StartupError | undefined {
+function notListening(
+  fault: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  variable: string,
+): StartupError | undefined {
   if (!(fault instanceof Error) || !('code' in fault) || !('syscall' in fault)) return undefined;
-  if (fault.code === 'EADDRINUSE') return new StartupError(`PORT ${port} on ${host} is in use by another program.`);
-  if (fault.code === 'EACCES') return new StartupError(`PORT ${port} is not open to this user.`);
+  if (fault.code === 'EADDRINUSE')
+    return new StartupError(`${variable} ${port} on ${host} is in use by another program.`);
+  if (fault.code === 'EACCES') return new StartupError(`${variable} ${port} is not open to this user.`);
   return new StartupError(`HOST ${host} is no address of this machine (${String(fault.code)}).`);
 }

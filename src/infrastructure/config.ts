@@ -39,14 +39,16 @@ function notEndpoints(context: z.RefinementCtx): never {
   return z.NEVER;
 }
 
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: 'must be a port from 0 to 65535' })
+  .transform(Number)
+  .refine((number) => number <= 65535, { error: 'must be a port from 0 to 65535' });
+
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, { error: 'must be a port from 0 to 65535' })
-    .transform(Number)
-    .refine((port) => port <= 65535, { error: 'must be a port from 0 to 65535' })
-    .default(4700),
+  PORT: port.default(4700),
+  PALIMPSEST_PROBES_PORT: port.default(0),
   PALIMPSEST_HOME: z.string().min(1).default('.palimpsest'),
   EVENTSTORE_URL: url('esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover'),
   DATABASE_URL: url('postgres', 'postgresql'),
@@ -83,6 +85,8 @@ const environment = z.object({
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Where a process without a door has its probes; 0 takes a free port. */
+  readonly probesPort: number;
   readonly home: string;
   readonly eventstoreUrl: string | undefined;
   readonly databaseUrl: string | undefined;
@@ -121,6 +125,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     host: data.HOST,
     port: data.PORT,
+    probesPort: data.PALIMPSEST_PROBES_PORT,
     home: data.PALIMPSEST_HOME,
     eventstoreUrl: data.EVENTSTORE_URL,
     databaseUrl: data.DATABASE_URL,

@@ -26,6 +26,7 @@ async function startForgetful({ backends }: Stack, dbsOf: (database: Database) =
   const config = {
     host: '127.0.0.1',
     port: 0,
+    probesPort: 0,
     home: '',
     logLevel: 'silent' as const,
     keks: undefined,

@@ -104,6 +104,7 @@ export async function startStack({ ownRedisUrl, modelUrl, eventstoreProxy }: Sta
 export const configFor = (home: string, modelUrl: string | undefined): Config => ({
   host: '127.0.0.1',
   port: 0,
+  probesPort: 0,
   home,
   eventstoreUrl: undefined,
   databaseUrl: undefined,
