@@ -3,7 +3,8 @@ import type { Decision } from '../../domain/kernel/decision.js';
 import { isRefusal, refuse, type Refusal, type RefusalCode } from '../../domain/kernel/refusal.js';
 import { WrongRevision } from '../faults/errors.js';
 import type { LoadedAggregate } from './loaded-aggregate.js';
-import { appendExactly, seal, type EventSourcing } from './append.js';
+import { appendExactly } from './append-exactly.js';
+import { seal, type EventSourcing } from './append.js';
 import type { Command } from './command.js';
 import { decodedFrom, recordedOutcome } from './recorded-outcome.js';
 

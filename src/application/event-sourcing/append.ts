@@ -1,5 +1,4 @@
 import type { DomainEvent } from '../../domain/kernel/aggregate.js';
-import { OutcomeUnknown } from '../faults/errors.js';
 import type { KeyedMutex } from '../kernel/concurrency/keyed-mutex.js';
 import type { Clock } from '../ports/clock.js';
 import type { EventStore, NewEvent } from '../ports/event-store.js';
@@ -43,27 +42,4 @@ export async function seal(
     ...(idempotency && { idempotency }),
   };
   return events.map((event) => encode(event.id, event, metadata, key));
-}
-
-const maxSends = 3;
-
-/**
- * Appends at an exact revision (-1: the stream is empty) and answers the position of the last event.
- * Why: when the answer is lost the same events are sent again; the store recognises their ids and answers what happened
- * (docs/flows.md#outcome-unknown).
- */
-export async function appendExactly(
-  eventStore: EventStore,
-  stream: string,
-  revision: number,
-  events: readonly NewEvent[],
-): Promise<bigint> {
-  const expected = revision < 0 ? 'none' : revision;
-  for (let sent = 1; ; sent += 1) {
-    try {
-      return (await eventStore.append(stream, expected, events)).position;
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknown) || sent >= maxSends) throw error;
-    }
-  }
 }

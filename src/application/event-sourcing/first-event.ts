@@ -1,5 +1,6 @@
 import { WrongRevision } from '../faults/errors.js';
-import { appendExactly, seal, type EventSourcing, type NamedEvent } from './append.js';
+import { appendExactly } from './append-exactly.js';
+import { seal, type EventSourcing, type NamedEvent } from './append.js';
 import type { DecodedEvent } from './codec.js';
 import type { Command } from './command.js';
 
