@@ -116,7 +116,7 @@ class OpenCall {
     const number = (this.sent += 1);
     const sentAt = performance.now();
     const correlationId = this.prefix + number.toString(16).padStart(12, '0');
-    const request = batchRequest(correlationId, stream, expected, events, Date.now() + answerWithinMs);
+    const request = batchRequest(correlationId, stream, expected, events, answerWithinMs);
     const bytes = request.length;
     return new Promise((resolve, reject) => {
       this.waiting.set(number, { stream, bytes, sentAt, resolve, reject });

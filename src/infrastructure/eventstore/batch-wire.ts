@@ -8,13 +8,16 @@ const typeKey = Buffer.from('\x0a\x04type', 'latin1');
 const jsonContent = Buffer.from('\x12\x20\x0a\x0ccontent-type\x12\x10application/json', 'latin1');
 const idBytes = 36;
 
-/** One append as a BatchAppendReq. `deadline` is a point in time, in milliseconds since the epoch. */
+/**
+ * One append as a BatchAppendReq. It counts only if the server gets to it within `withinMs`, measured by the server.
+ * Why not a point in time: with the server's clock some seconds ahead, appends came too late before they were sent.
+ */
 export function batchRequest(
   correlationId: string,
   stream: string,
   expected: Expected,
   events: readonly NewEvent[],
-  deadline: number,
+  withinMs: number,
 ): Buffer {
   const request = new WireWriter();
   request.message(1, (id) => id.string(2, correlationId));
@@ -23,7 +26,7 @@ export function batchRequest(
     if (expected === 'none') options.empty(3);
     else if (expected === 'any') options.empty(4);
     else options.number(2, expected);
-    options.message(6, (at) => at.number(1, Math.floor(deadline / 1000)).number(2, (deadline % 1000) * 1e6));
+    options.message(7, (span) => span.number(1, Math.floor(withinMs / 1000)).number(2, (withinMs % 1000) * 1e6));
   });
   for (const event of events) request.block(3, proposed(event));
   return request.number(4, 1).finish();
